@@ -144,21 +144,39 @@ fn banners(status: &Status, times: &Times, read_only: bool) -> Vec<Banner> {
         None => {
             let last = times.moment(status.now()).words;
             let only = if read_only { " It is shown here and cannot be changed." } else { "" };
-            add("calm", format!("Nothing crawls here: this is the folder as it was left on {last}.{only} `vernal run` goes on with it."), None);
+            add(
+                "calm",
+                format!(
+                    "Nothing crawls here: this is the folder as it was left on {last}.{only} The command vernal run goes on with it."
+                ),
+                None,
+            );
         }
         Some(crawl) => {
             if crawl.disk_full {
-                add("bad", "The disk is full. Nothing is fetched until there is room; what is held is safe.".into(), Some(("/operations", "what takes room")));
+                add(
+                    "bad",
+                    "The disk is full. Nothing is fetched until there is room; what is held is safe.".into(),
+                    Some(("/operations", "what takes room")),
+                );
             }
             if status.paused {
-                add("warn", "The crawl is paused. Nothing is visited until it is resumed.".into(), Some(("/operations", "resume")));
+                add(
+                    "warn",
+                    "The crawl is paused. Nothing is visited until it is resumed.".into(),
+                    Some(("/operations", "resume")),
+                );
             }
         }
     }
     if let Some(promises) = status.promises.as_ref().filter(|promises| promises.overdue > 0) {
         let cure = promises.cures.first().map_or_else(String::new, |cure| format!(" It would take {cure}."));
         let pages = crate::numbers::counted(promises.overdue, "promised visit");
-        add("warn", format!("{pages} overdue, of {} promised pages.{cure}", promises.pages), Some(("/operations", "the promises")));
+        add(
+            "warn",
+            format!("{pages} overdue, of {} promised pages.{cure}", promises.pages),
+            Some(("/operations", "the promises")),
+        );
     }
     banners
 }

@@ -90,9 +90,15 @@ mod tests {
     #[test]
     fn figures_are_written_as_people_read_them() {
         assert_eq!([count(0), count(999), count(1_035), count(1_000_000)], ["0", "999", "1,035", "1,000,000"]);
-        assert_eq!([bytes(999), bytes(1_000), bytes(999_999), bytes(48_400_000_000)], ["999 B", "1.0 kB", "1.0 MB", "48.4 GB"]);
+        assert_eq!(
+            [bytes(999), bytes(1_000), bytes(999_999), bytes(48_400_000_000)],
+            ["999 B", "1.0 kB", "1.0 MB", "48.4 GB"]
+        );
         assert_eq!([counted(1, "page"), counted(2, "page")], ["1 page", "2 pages"]);
-        assert_eq!([rate(0.0), rate(12.4), rate(1.0 / 19.0), rate(0.9)], ["never seen to change", "12.4 times a day", "every 19.0 days", "once a day"]);
+        assert_eq!(
+            [rate(0.0), rate(12.4), rate(1.0 / 19.0), rate(0.9)],
+            ["never seen to change", "12.4 times a day", "every 19.0 days", "once a day"]
+        );
         assert_eq!([share(Some(0.938)), share(None)], ["93.8 %", "–"]);
     }
 

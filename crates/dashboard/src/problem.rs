@@ -51,7 +51,9 @@ impl Problem {
             StatusCode::UNAUTHORIZED => "Give a token, and you come back here.",
             StatusCode::FORBIDDEN => "Ask whoever runs this crawl for a token with a larger role.",
             StatusCode::CONFLICT => "The line says what stands in the way.",
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => "Load this screen again in some seconds.",
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                "Load this screen again in some seconds."
+            }
             _ => "Load this screen again. If it stays, `vernal verify` looks at everything on disk.",
         }
     }

@@ -22,6 +22,15 @@ impl Piece {
         Piece { mark, text: text.into() }
     }
 
+    /// Marked words, with the space before them left unmarked.
+    pub fn marked(mark: &'static str, text: &str) -> impl Iterator<Item = Piece> {
+        let words = text.trim_start();
+        let space = &text[..text.len() - words.len()];
+        let pieces = if mark.is_empty() { [("", text), ("", "")] } else { [("", space), (mark, words)] };
+        let pieces = pieces.map(|(mark, text)| Piece::new(mark, paragraph(text)));
+        pieces.into_iter().filter(|piece| !piece.text.is_empty())
+    }
+
     pub fn is_plain(&self) -> bool {
         self.mark.is_empty()
     }
@@ -63,7 +72,8 @@ pub fn path(url: &str) -> String {
 pub fn language(text: &str) -> Option<String> {
     let mut parts = text.split('-');
     let is_word = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let first = parts.next().filter(|first| matches!(first.len(), 2 | 3) && first.bytes().all(|b| b.is_ascii_alphabetic()));
+    let first =
+        parts.next().filter(|first| matches!(first.len(), 2 | 3) && first.bytes().all(|b| b.is_ascii_alphabetic()));
     (first.is_some() && parts.all(is_word)).then(|| text.to_owned())
 }
 
@@ -73,7 +83,11 @@ pub fn between(before: &str, after: &str) -> (Vec<Piece>, Vec<Piece>) {
     let pieces = |text: &str, mark| {
         let end = text.len() - until;
         let parts = [("", &text[..from]), (mark, &text[from..end]), ("", &text[end..])];
-        parts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(mark, text)| Piece::new(mark, paragraph(text))).collect()
+        parts
+            .into_iter()
+            .filter(|(_, text)| !text.is_empty())
+            .map(|(mark, text)| Piece::new(mark, paragraph(text)))
+            .collect()
     };
     (pieces(before, "del"), pieces(after, "ins"))
 }
@@ -83,7 +97,8 @@ pub fn lines(before: &str, after: &str) -> (String, String) {
     let (from, _) = common(before, after);
     let line = |text: &str| {
         let begins = text[..from].char_indices().rev().take(BEFORE_MAX).last().map_or(from, |(place, _)| place);
-        let begins = if begins == 0 { 0 } else { text[..from][begins..].find(' ').map_or(begins, |space| begins + space + 1) };
+        let begins =
+            if begins == 0 { 0 } else { text[..from][begins..].find(' ').map_or(begins, |space| begins + space + 1) };
         let lead = if begins > 0 { "…" } else { "" };
         format!("{lead}{}", cut(&text[begins..], LINE_MAX))
     };
@@ -99,7 +114,8 @@ fn common(before: &str, after: &str) -> (usize, usize) {
     let alike = old.chars().rev().zip(new.chars().rev()).take_while(|(a, b)| a == b).map(|(a, _)| a);
     let until: usize = alike.map(char::len_utf8).sum();
     let end = &old[old.len() - until..];
-    let until = if until == old.len() || until == new.len() { until } else { end.find(' ').map_or(0, |space| until - space) };
+    let until =
+        if until == old.len() || until == new.len() { until } else { end.find(' ').map_or(0, |space| until - space) };
     (from, until)
 }
 
@@ -113,13 +129,19 @@ mod tests {
     use super::*;
 
     fn shown(pieces: &[Piece]) -> String {
-        pieces.iter().map(|piece| if piece.is_plain() { piece.text.clone() } else { format!("[{}]", piece.text) }).collect()
+        pieces
+            .iter()
+            .map(|piece| if piece.is_plain() { piece.text.clone() } else { format!("[{}]", piece.text) })
+            .collect()
     }
 
     #[test]
     fn what_differs_is_marked_in_whole_words() {
         let (old, new) = between("The fee is 1.85 euros a night.", "The fee is 2.25 euros a night.");
-        assert_eq!((&*shown(&old), &*shown(&new)), ("The fee is [1.85] euros a night.", "The fee is [2.25] euros a night."));
+        assert_eq!(
+            (&*shown(&old), &*shown(&new)),
+            ("The fee is [1.85] euros a night.", "The fee is [2.25] euros a night.")
+        );
         let (old, new) = between("Ämter öffnen früh", "Ämter öffnen spät");
         assert_eq!((&*shown(&old), &*shown(&new)), ("Ämter öffnen [früh]", "Ämter öffnen [spät]"));
         assert_eq!(shown(&between("same", "same").0), "same");

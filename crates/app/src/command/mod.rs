@@ -230,12 +230,9 @@ impl Verb {
             Verb::Compact(_) => compact::compact(context).await,
             Verb::Token(arguments) => token::token(context, arguments).await,
             Verb::Config(arguments) => config::config(context, &arguments).await,
-            Verb::Run(_)
-            | Verb::Serve(_)
-            | Verb::Demo(_)
-            | Verb::Completions(_)
-            | Verb::Compare(_)
-            | Verb::Lab(_) => Ok(()),
+            Verb::Run(_) | Verb::Serve(_) | Verb::Demo(_) | Verb::Completions(_) | Verb::Compare(_) | Verb::Lab(_) => {
+                Ok(())
+            }
         }
     }
 }

@@ -11,7 +11,9 @@ use crate::runtime::shown;
 use crate::runtime::shutdown::Signals;
 
 #[derive(Args)]
-#[command(after_help = "Nothing is visited and nothing is changed. Where a crawl runs in the folder, its own address shows it.")]
+#[command(
+    after_help = "Nothing is visited and nothing is changed. Where a crawl runs in the folder, its own address shows it."
+)]
 pub struct Arguments {
     #[command(flatten)]
     pub flags: Flags,
@@ -25,7 +27,9 @@ pub fn serve(context: &Context) -> Result<()> {
         let folder = Folder::open(context, false).await?;
         let Folder::Stopped { router, .. } = &folder else {
             let dir = context.settings.data.display();
-            return Err(Error::Failed(format!("a crawl runs in {dir} and serves it already; ask for its address there")));
+            return Err(Error::Failed(format!(
+                "a crawl runs in {dir} and serves it already; ask for its address there"
+            )));
         };
         let shown = shown::show(context, checked, router.clone())?;
         tracing::info!("serving on {}", shown.url);

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::Router;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use vernal_api::{AccessGuard, AccessTokens, random_text};

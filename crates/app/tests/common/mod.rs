@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "no test uses all of it")]
 #![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
 
+pub mod browser;
 pub mod edited;
 pub mod replay;
 pub mod replica;

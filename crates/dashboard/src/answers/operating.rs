@@ -1,4 +1,4 @@
-//! `GET /api/v1/settings`, `/seeds`, `/noise`, `/check`, `/pages`, `/links` and `/forgotten`
+//! `GET /api/v1/settings`, `/seeds`, `/check` and `/links`
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -42,37 +42,6 @@ pub struct Check {
     pub site_standing: String,
     pub trouble: Option<String>,
     pub next_slot: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Rule {
-    pub site: String,
-    pub id: u64,
-    pub standing: String,
-    pub what: String,
-    pub on: String,
-    pub page: Option<String>,
-    pub since: Option<String>,
-    pub differed: u64,
-    pub compared: u64,
-    pub pages: u64,
-    pub before: String,
-    pub after: String,
-    pub reason: String,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct PageRow {
-    pub url: String,
-    pub site: String,
-    pub state: String,
-    pub status: Option<u16>,
-    pub last_visit: Option<String>,
-    pub last_outcome: String,
-    pub visits: u64,
-    pub changes: u64,
 }
 
 /// A link out of a page, or into it.

@@ -28,7 +28,11 @@ impl Budgets {
         let scale = Scale::round(self.shares.iter().copied(), (0.0, 1.0));
         let y = |share: f64| ABOVE + (1.0 - scale.share(share)) * (BASE - ABOVE);
         let mut svg = Svg::new();
-        let frame = [("class", "chart no-ends".into()), ("role", "group".into()), ("aria-label", "Freshness for each budget".into())];
+        let frame = [
+            ("class", "chart no-ends".into()),
+            ("role", "group".into()),
+            ("aria-label", "Freshness for each budget".into()),
+        ];
         svg.begin("figure", &frame);
         let ticks = scale.ticks();
         let shown = |tick: f64| crate::numbers::percent(tick).trim_end_matches(".0").to_owned();
@@ -36,7 +40,8 @@ impl Budgets {
         let says = "Freshness in percent for each budget, from the plan";
         svg.begin("svg", &[("height", HEIGHT.into()), ("role", "img".into()), ("aria-label", says.into())]);
         grid(&mut svg, ticks.iter().map(|&tick| y(tick)));
-        let points = self.shares.iter().enumerate().map(|(place, &share)| Some((self.x(place) * 10.0, y(share) - ABOVE)));
+        let points =
+            self.shares.iter().enumerate().map(|(place, &share)| Some((self.x(place) * 10.0, y(share) - ABOVE)));
         let mut line = Svg::new();
         line.empty("path", &[("class", "believed".into()), ("d", (&path(points)).into())]);
         svg.add(&plot(BASE - ABOVE, &line));
@@ -51,7 +56,10 @@ impl Budgets {
     fn points(&self, svg: &mut Svg, y: impl Fn(f64) -> f64) {
         let x = || percent(self.x(self.now));
         let at = y(self.shares[self.now]);
-        svg.empty("line", &[("class", "here".into()), ("x1", x()), ("x2", x()), ("y1", at.into()), ("y2", BASE.into())]);
+        svg.empty(
+            "line",
+            &[("class", "here".into()), ("x1", x()), ("x2", x()), ("y1", at.into()), ("y2", BASE.into())],
+        );
         svg.empty("circle", &[("class", "pt believed".into()), ("cx", x()), ("cy", at.into()), ("r", 3.5.into())]);
         svg.word("text", &[("x", percent(self.x(self.now) + 1.5)), ("y", 136.0.into())], "now");
         let dot = [

@@ -31,7 +31,13 @@ pub fn calendar(days: &[Day], today: Date, weeks: u32) -> Svg {
     let label = format!("{total} changes by day since {}", first.strftime("%-d %b %Y"));
     let (width, height) = (LEFT + SIDE * f64::from(weeks), TOP + SIDE * 7.0);
     let mut svg = Svg::new();
-    let frame = [("class", "heat".into()), ("width", width.into()), ("height", height.into()), ("role", "img".into()), ("aria-label", (&label).into())];
+    let frame = [
+        ("class", "heat".into()),
+        ("width", width.into()),
+        ("height", height.into()),
+        ("role", "img".into()),
+        ("aria-label", (&label).into()),
+    ];
     svg.begin("svg", &frame);
     for (row, name) in [(0.0, "Mon"), (2.0, "Wed"), (4.0, "Fri"), (6.0, "Sun")] {
         svg.word("text", &[("x", 0.0.into()), ("y", (TOP + SIDE * row + 15.0).into())], name);
@@ -46,7 +52,12 @@ pub fn calendar(days: &[Day], today: Date, weeks: u32) -> Svg {
         }
         square(&mut svg, (x, y), on(date), most);
         let words = match on(date) {
-            Some(day) => format!("{}: {}, {}", date.strftime("%-d %b"), crate::numbers::counted(day.changes, "change"), crate::numbers::counted(day.visits, "visit")),
+            Some(day) => format!(
+                "{}: {}, {}",
+                date.strftime("%-d %b"),
+                crate::numbers::counted(day.changes, "change"),
+                crate::numbers::counted(day.visits, "visit")
+            ),
             None => format!("{}: not held yet, or not visited", date.strftime("%-d %b")),
         };
         svg.word("title", &[], &words).end("rect");
@@ -56,7 +67,14 @@ pub fn calendar(days: &[Day], today: Date, weeks: u32) -> Svg {
             svg.word("text", &place, &day.changes.to_string());
         }
         if date == today {
-            let ring = [("class", "today".into()), ("x", x.into()), ("y", y.into()), ("width", 22.0.into()), ("height", 22.0.into()), ("rx", 3.0.into())];
+            let ring = [
+                ("class", "today".into()),
+                ("x", x.into()),
+                ("y", y.into()),
+                ("width", 22.0.into()),
+                ("height", 22.0.into()),
+                ("rx", 3.0.into()),
+            ];
             svg.empty("rect", &ring);
         }
     }
@@ -66,7 +84,14 @@ pub fn calendar(days: &[Day], today: Date, weeks: u32) -> Svg {
 
 fn square(svg: &mut Svg, (x, y): (f64, f64), day: Option<&Day>, most: f64) {
     let class = day.map_or_else(|| "none".to_owned(), |day| format!("h{}", shade(day.changes as f64, most)));
-    let place = [("class", (&class).into()), ("x", x.into()), ("y", y.into()), ("width", 22.0.into()), ("height", 22.0.into()), ("rx", 3.0.into())];
+    let place = [
+        ("class", (&class).into()),
+        ("x", x.into()),
+        ("y", y.into()),
+        ("width", 22.0.into()),
+        ("height", 22.0.into()),
+        ("rx", 3.0.into()),
+    ];
     svg.begin("rect", &place);
 }
 
@@ -79,7 +104,8 @@ mod tests {
     fn each_day_has_its_place_in_its_week() {
         // A Wednesday.
         let today = date(2026, 12, 23);
-        let days = [Day { date: date(2026, 12, 21), visits: 2, changes: 1 }, Day { date: today, visits: 1, changes: 0 }];
+        let days =
+            [Day { date: date(2026, 12, 21), visits: 2, changes: 1 }, Day { date: today, visits: 1, changes: 0 }];
         let drawn = calendar(&days, today, 2).to_string();
         assert_eq!(drawn.matches("<rect").count(), 7 + 3 + 1, "a week, three days of the next, and the ring of today");
         assert!(drawn.contains("<title>21 Dec: 1 change, 2 visits</title>"), "{drawn}");

@@ -14,7 +14,13 @@ pub fn heat(hours: &[Option<f64>; 168], label: &str) -> Svg {
     let most = hours.iter().flatten().copied().fold(0.0, f64::max);
     let mut svg = Svg::new();
     let (width, height) = (LEFT + 24.0 * (WIDE + 2.0), TOP + 7.0 * (TALL + 2.0));
-    let frame = [("class", "heat".into()), ("width", width.into()), ("height", height.into()), ("role", "img".into()), ("aria-label", label.into())];
+    let frame = [
+        ("class", "heat".into()),
+        ("width", width.into()),
+        ("height", height.into()),
+        ("role", "img".into()),
+        ("aria-label", label.into()),
+    ];
     svg.begin("svg", &frame);
     for hour in (0..24u32).step_by(3) {
         let x = LEFT + f64::from(hour) * (WIDE + 2.0);
@@ -27,8 +33,16 @@ pub fn heat(hours: &[Option<f64>; 168], label: &str) -> Svg {
             svg.word("text", &[("x", 0.0.into()), ("y", (y + 12.0).into())], DAYS[day]);
         }
         let class = amount.map_or_else(|| "none".to_owned(), |amount| format!("h{}", shade(amount, most)));
-        let place = [("class", (&class).into()), ("x", x.into()), ("y", y.into()), ("width", WIDE.into()), ("height", TALL.into()), ("rx", 2.0.into())];
-        let figure = amount.map_or_else(|| "not visited".to_owned(), |amount| format!("{} changes", crate::numbers::figure(amount)));
+        let place = [
+            ("class", (&class).into()),
+            ("x", x.into()),
+            ("y", y.into()),
+            ("width", WIDE.into()),
+            ("height", TALL.into()),
+            ("rx", 2.0.into()),
+        ];
+        let figure = amount
+            .map_or_else(|| "nothing known".to_owned(), |amount| crate::numbers::counted(amount as u64, "change"));
         svg.begin("rect", &place).word("title", &[], &format!("{} {hour:02} h: {figure}", DAYS[day])).end("rect");
     }
     svg.end("svg");

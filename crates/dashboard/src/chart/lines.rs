@@ -77,7 +77,8 @@ impl Lines {
         let mut svg = Svg::new();
         svg.begin("figure", &[("class", "chart".into()), ("role", "group".into()), ("aria-label", self.name.into())]);
         figures(&mut svg, self.height, scale.ticks().iter().map(|&tick| (y(tick), in_percent(tick))));
-        let label: &[_] = &[("height", self.height.into()), ("role", "img".into()), ("aria-label", (&self.says).into())];
+        let label: &[_] =
+            &[("height", self.height.into()), ("role", "img".into()), ("aria-label", (&self.says).into())];
         svg.begin("svg", label);
         grid(&mut svg, scale.ticks().into_iter().map(y));
         svg.add(&plot(base - ABOVE, &self.shapes(&scale, base - ABOVE)));
@@ -224,13 +225,14 @@ pub(super) fn ends(svg: &mut Svg, height: f64, mut names: Vec<(f64, &'static str
 }
 
 /// The figures of a drawing as a table that opens.
-pub(super) fn numbers(
-    svg: &mut Svg,
-    heads: impl Iterator<Item = String>,
-    rows: impl Iterator<Item = Vec<String>>,
-) {
+pub(super) fn numbers(svg: &mut Svg, heads: impl Iterator<Item = String>, rows: impl Iterator<Item = Vec<String>>) {
     svg.begin("details", &[]).word("summary", &[], "Numbers");
-    let scroll = [("class", "scroll".into()), ("tabindex", "0".into()), ("role", "region".into()), ("aria-label", "Numbers".into())];
+    let scroll = [
+        ("class", "scroll".into()),
+        ("tabindex", "0".into()),
+        ("role", "region".into()),
+        ("aria-label", "Numbers".into()),
+    ];
     svg.begin("div", &scroll).begin("table", &[("class", "table".into())]).begin("thead", &[]).begin("tr", &[]);
     for head in heads {
         svg.word("th", &[("scope", "col".into())], &head);
@@ -261,9 +263,14 @@ mod tests {
     #[test]
     fn names_at_the_ends_of_lines_do_not_overlap() {
         let mut svg = Svg::new();
-        ends(&mut svg, 200.0, vec![(50.0, "a", "1".into(), "one"), (51.0, "b", "2".into(), "two"), (175.0, "c", "3".into(), "three")]);
+        ends(
+            &mut svg,
+            200.0,
+            vec![(50.0, "a", "1".into(), "one"), (51.0, "b", "2".into(), "two"), (175.0, "c", "3".into(), "three")],
+        );
         let drawn = svg.to_string();
-        let ys: Vec<f64> = drawn.split("x=\"11\" y=\"").skip(1).map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect();
+        let ys: Vec<f64> =
+            drawn.split("x=\"11\" y=\"").skip(1).map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect();
         assert!(ys.windows(2).all(|pair| pair[1] - pair[0] >= NAME_HEIGHT - 0.1) && ys[2] < 200.0, "{ys:?}");
     }
 }

@@ -22,7 +22,7 @@ pub use calendar::{Day, calendar};
 pub use calibration::{Dot, calibration};
 pub use heat::heat;
 pub use lines::{Line, Lines};
-pub use small::{kinds, life, magnitude, meter, spark, spans};
+pub use small::{kinds, life, magnitude, meter, spans, spark};
 pub use stacked::{Bar, Layer, Stacked};
 pub use svg::Svg;
 pub use timeline::{Mark, Timeline};

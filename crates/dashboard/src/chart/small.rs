@@ -118,11 +118,18 @@ pub fn life(from: f64, until: f64, is_gone: bool, label: &str) -> Svg {
     let mut svg = bar("life-bar", (110.0, 8.0), label);
     let (from, until) = (from.clamp(0.0, 1.0), until.clamp(0.0, 1.0));
     let place = |class: &'static str, x: f64, width: f64| {
-        [("class", class.into()), ("x", percent(x * 100.0)), ("width", percent(width * 100.0)), ("y", 2.0.into()), ("height", 4.0.into())]
+        [
+            ("class", class.into()),
+            ("x", percent(x * 100.0)),
+            ("width", percent(width * 100.0)),
+            ("y", 2.0.into()),
+            ("height", 4.0.into()),
+        ]
     };
     svg.empty("rect", &place("all", 0.0, 1.0)).empty("rect", &place("held", from, (until - from).max(0.01)));
     if is_gone {
-        let cut = [("class", "cut-at".into()), ("x", percent(until * 99.0)), ("width", 2.0.into()), ("height", 8.0.into())];
+        let cut =
+            [("class", "cut-at".into()), ("x", percent(until * 99.0)), ("width", 2.0.into()), ("height", 8.0.into())];
         svg.empty("rect", &cut);
     }
     svg.end("svg");

@@ -45,7 +45,8 @@ impl Stacked {
         let mut svg = Svg::new();
         svg.begin("figure", &[("class", "chart".into()), ("role", "group".into()), ("aria-label", self.name.into())]);
         let ticks = scale.ticks();
-        let shown = |tick: f64| if tick.fract() == 0.0 { crate::numbers::count(tick as u64) } else { format!("{tick:.1}") };
+        let shown =
+            |tick: f64| if tick.fract() == 0.0 { crate::numbers::count(tick as u64) } else { format!("{tick:.1}") };
         figures(&mut svg, self.height, ticks.iter().map(|&tick| (y(tick), shown(tick))));
         svg.begin(
             "svg",
@@ -101,7 +102,8 @@ impl Stacked {
         for (place, layer) in self.layers.iter().enumerate() {
             svg.begin("span", &[]);
             svg.begin("svg", &[("width", 10.0.into()), ("height", 10.0.into()), ("aria-hidden", "true".into())]);
-            let swatch = [("class", layer.class.into()), ("width", 10.0.into()), ("height", 10.0.into()), ("rx", 2.0.into())];
+            let swatch =
+                [("class", layer.class.into()), ("width", 10.0.into()), ("height", 10.0.into()), ("rx", 2.0.into())];
             svg.empty("rect", &swatch).end("svg").text(layer.name).text(" ").word("b", &[], &share(place)).end("span");
         }
         svg.end("p");

@@ -20,7 +20,7 @@ use crate::times::Times;
 
 const ROWS_SHOWN: usize = 40;
 /// Events that facets are counted over, the newest.
-const COUNTED_MAX: usize = 5_000;
+const COUNTED_MAX: usize = 2_000;
 const SITES_SHOWN: usize = 10;
 /// What the inbox shows where nobody says: everything but first visits.
 const USUAL: &str = "changed,gone,back,moved,blocked,template,erased";
@@ -127,38 +127,31 @@ impl Asked {
 pub async fn show(reader: Reader, Query(asked): Query<Asked>) -> Told<Response> {
     let list = Question::of("changes").with("order", "newest").with("brief", true).with("limit", ROWS_SHOWN);
     let list = asked.filtered(list).with_some("before", Some(&asked.before));
-    // The counts of a facet are those without its own answer, so that another can be chosen.
-    let counts = |without: &'static str| {
-        let mut asked = asked.clone();
-        match without {
-            "site" => asked.site.clear(),
-            "kind" => asked.kind.clear(),
-            "event" => asked.event = "all".into(),
-            _ => asked.min.clear(),
-        }
-        let by = if without == "min" { "degree" } else { without };
-        reader.one::<Counts>(asked.filtered(Question::of("changes/count")).with("by", by).with("limit", COUNTED_MAX))
-    };
-    let (status, listed, sites, kinds, events, degrees) = tokio::join!(
+    // The counts of a facet are those without its own answer, so that another can be chosen; where it has none, one count does
+    // for all.
+    let (status, listed, all, sites, kinds, events, degrees) = tokio::join!(
         reader.one::<Status>(Question::of("status")),
         reader.list::<Event>(list),
-        counts("site"),
-        counts("kind"),
-        counts("event"),
-        counts("min"),
+        counted_by(&reader, asked.clone(), "kind,degree,site"),
+        counts(&reader, &asked, "site"),
+        counts(&reader, &asked, "kind"),
+        counts(&reader, &asked, "event"),
+        counts(&reader, &asked, "min"),
     );
-    let (status, listed) = (status?, listed?);
-    let (sites, kinds, events, degrees) = (sites?, kinds?, events?, degrees?);
+    let (status, listed, all) = (status?, listed?, all?);
+    let or_all = |counts: Option<Counts>| counts.unwrap_or_else(|| all.clone());
+    let (sites, kinds, events, degrees) = (or_all(sites?), or_all(kinds?), or_all(events?), or_all(degrees?));
     let times = Times::new(status.now());
     let peek = match listed.rows.first() {
         Some(event) => Some(EventTold::of(&reader, event.clone(), &times).await?),
         None => None,
     };
     let side = if asked.r#in.is_empty() { "either" } else { &asked.r#in };
-    let sides = [("added", "came"), ("removed", "went"), ("either", "either")].map(|(name, words)| (name, words, side == name));
+    let sides =
+        [("added", "came"), ("removed", "went"), ("either", "either")].map(|(name, words)| (name, words, side == name));
     drawn(&Changes {
         frame: Frame::of(&reader, "Changes", Place::Changes, &status),
-        summary: summary(&degrees, &asked),
+        summary: summary(&all, &asked),
         days: days(&listed.rows, &times),
         facets: facets(&asked, &sites, &kinds, &events, &degrees),
         sides,
@@ -174,10 +167,37 @@ pub async fn show(reader: Reader, Query(asked): Query<Asked>) -> Told<Response> 
     })
 }
 
+async fn counted_by(reader: &Reader, asked: Asked, by: &str) -> Told<Counts> {
+    let question = asked.filtered(Question::of("changes/count"));
+    reader.one(question.with("by", by).with("limit", COUNTED_MAX)).await
+}
+
+/// The counts without the answer to one facet, if it has one.
+async fn counts(reader: &Reader, asked: &Asked, without: &str) -> Told<Option<Counts>> {
+    let mut other = asked.clone();
+    let answer = match without {
+        "site" => &mut other.site,
+        "kind" => &mut other.kind,
+        "event" => &mut other.event,
+        _ => &mut other.min,
+    };
+    let (had, by) = (std::mem::take(answer), if without == "min" { "degree" } else { without });
+    match without {
+        "event" => other.event = "all".into(),
+        _ if had.is_empty() => return Ok(None),
+        _ => {}
+    }
+    counted_by(reader, other, by).await.map(Some)
+}
+
 fn summary(counts: &Counts, asked: &Asked) -> String {
-    let all = counts.degree.values().sum::<u64>().max(counts.total);
+    let all = counts.total;
     let of = if asked.is_filtered() { " that fit" } else { "" };
-    if counts.exact { format!("{}{of}", counted(all, "change")) } else { format!("More than {} changes{of}", count(all)) }
+    if counts.exact {
+        format!("{}{of}", counted(all, "change"))
+    } else {
+        format!("More than {} changes{of}", count(all))
+    }
 }
 
 fn days(events: &[Event], times: &Times) -> Vec<Day> {
@@ -227,7 +247,8 @@ fn facets(asked: &Asked, sites: &Counts, kinds: &Counts, events: &Counts, degree
         ("template", "on many pages"),
     ];
     let event = |(value, words): (&'static str, &'static str)| {
-        let number = if value == "all" { Some(count(events.event.values().sum())) } else { shown(&events.event, value) };
+        let number =
+            if value == "all" { Some(count(events.event.values().sum())) } else { shown(&events.event, value) };
         choice("event", &asked.event, value, words, number)
     };
     vec![
@@ -235,7 +256,9 @@ fn facets(asked: &Asked, sites: &Counts, kinds: &Counts, events: &Counts, degree
         Facet { name: "Kind, noise set aside", choices: KINDS.into_iter().map(kind).collect() },
         Facet {
             name: "At least",
-            choices: (0..4).map(|place| choice("min", &asked.min, least[place], least[place], at_least(place))).collect(),
+            choices: (0..4)
+                .map(|place| choice("min", &asked.min, least[place], least[place], at_least(place)))
+                .collect(),
         },
         Facet { name: "Site", choices: top.into_iter().map(site).collect() },
     ]

@@ -129,10 +129,7 @@ fn shown(
     (head, times): (&PageHead, &Times),
 ) -> Shown {
     let (from, to) = (diff.from.number, diff.to.number);
-    let permanent = link(
-        "/diff",
-        &[("url", asked.url.as_str()), ("from", &from.to_string()), ("to", &to.to_string())],
-    );
+    let permanent = link("/diff", &[("url", asked.url.as_str()), ("from", &from.to_string()), ("to", &to.to_string())]);
     let sentence = sentence(&diff, visits, times);
     let degree = if diff.change.degree.is_empty() { "none" } else { &diff.change.degree };
     Shown {

@@ -92,7 +92,7 @@ fn sides(one: &DiffParagraph) -> (Option<Vec<Piece>>, Option<Vec<Piece>>) {
     }
     let side = |left_out: &str, mark: &'static str| {
         let stay = one.words.iter().filter(|edit| edit.op != left_out);
-        stay.map(|edit| Piece::new(if edit.op == "same" { "" } else { mark }, words::paragraph(&edit.text))).collect()
+        stay.flat_map(|edit| Piece::marked(if edit.op == "same" { "" } else { mark }, &edit.text)).collect()
     };
     (Some(side("added", "del")), Some(side("removed", "ins")))
 }
@@ -105,7 +105,7 @@ fn whole(one: &DiffParagraph, left: Option<&[Piece]>, right: Option<&[Piece]>) -
             "removed" => "del",
             _ => "",
         };
-        return one.words.iter().map(|edit| Piece::new(mark(&edit.op), words::paragraph(&edit.text))).collect();
+        return one.words.iter().flat_map(|edit| Piece::marked(mark(&edit.op), &edit.text)).collect();
     }
     match (left, right) {
         (Some(left), Some(right)) if left != right => {
@@ -192,8 +192,11 @@ mod tests {
         moved.id = Some("p1".into());
         let all = [para("same", Some(1), 0, "a"), para("same", Some(2), 1, "b"), moved];
         let side = items(&all, "side");
-        let joined: Vec<(bool, bool)> =
-            side.iter().filter(|item| item.joins.is_some()).map(|item| (item.left.is_some(), item.right.is_some())).collect();
+        let joined: Vec<(bool, bool)> = side
+            .iter()
+            .filter(|item| item.joins.is_some())
+            .map(|item| (item.left.is_some(), item.right.is_some()))
+            .collect();
         assert_eq!(joined, [(true, false), (false, true)]);
         assert!(side[0].joins.is_some(), "it stood before the first");
     }
@@ -204,7 +207,9 @@ mod tests {
         let mut one = para("edited", Some(0), 0, "");
         one.words = vec![edit("same", "at least "), edit("removed", "24"), edit("added", "48"), edit("same", " hours")];
         let item = Item::changed(&one);
-        let text = |pieces: &[Piece]| pieces.iter().map(|piece| format!("{}:{}", piece.mark, piece.text)).collect::<Vec<_>>().join("|");
+        let text = |pieces: &[Piece]| {
+            pieces.iter().map(|piece| format!("{}:{}", piece.mark, piece.text)).collect::<Vec<_>>().join("|")
+        };
         assert_eq!(text(item.left.as_deref().unwrap()), ":at least |del:24|: hours");
         assert_eq!(text(item.right.as_deref().unwrap()), ":at least |ins:48|: hours");
         assert_eq!(text(&item.whole), ":at least |del:24|ins:48|: hours");

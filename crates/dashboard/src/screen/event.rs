@@ -63,8 +63,7 @@ pub struct Ways {
 
 pub async fn show(reader: Reader, Path(id): Path<String>) -> Result<Response> {
     let asked = Question::of(&format!("changes/{}", segment(&id)));
-    let (status, event) =
-        tokio::join!(reader.one::<Status>(Question::of("status")), reader.one::<Event>(asked));
+    let (status, event) = tokio::join!(reader.one::<Status>(Question::of("status")), reader.one::<Event>(asked));
     let (status, event) = (status?, event?);
     let times = Times::new(status.now());
     let told = Told::whole(event, &times);

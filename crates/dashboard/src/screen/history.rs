@@ -69,20 +69,21 @@ fn mark(visit: &Visit, at: f64) -> Option<Mark> {
 pub fn versions(url: &str, visits: &[Visit], times: &Times) -> Vec<VersionLine> {
     let changed = visits.iter().filter(|visit| visit.changed == Some(true));
     let told = changed.filter_map(|visit| Some((visit, visit.version.as_ref()?, visit.change.as_ref()?)));
-    let line = |(place, (visit, version, change)): (usize, (&Visit, &crate::answers::Version, &crate::answers::Change))| {
-        let number = version.number.to_string();
-        VersionLine {
-            number: version.number,
-            link: link("/diff", &[("url", url), ("to", number.as_str())]),
-            when: times.bracket(visit.seen_same.as_deref(), visit.seen_different.as_deref()),
-            kinds: kinds(change),
-            magnitude: magnitude(change.magnitude),
-            tally: Tally::default(),
-            size: bytes(version.body_bytes),
-            is_from: place == 1,
-            is_to: place == 0,
-        }
-    };
+    let line =
+        |(place, (visit, version, change)): (usize, (&Visit, &crate::answers::Version, &crate::answers::Change))| {
+            let number = version.number.to_string();
+            VersionLine {
+                number: version.number,
+                link: link("/diff", &[("url", url), ("to", number.as_str())]),
+                when: times.bracket(visit.seen_same.as_deref(), visit.seen_different.as_deref()),
+                kinds: kinds(change),
+                magnitude: magnitude(change.magnitude),
+                tally: Tally::default(),
+                size: bytes(version.body_bytes),
+                is_from: place == 1,
+                is_to: place == 0,
+            }
+        };
     told.take(VERSIONS_SHOWN).enumerate().map(line).collect()
 }
 

@@ -8,6 +8,7 @@
 
 mod alerts;
 mod as_it_was;
+mod blame;
 mod changes;
 mod diff;
 mod diff_items;
@@ -27,6 +28,8 @@ mod page_head;
 mod plan;
 mod routes;
 mod search;
+mod site;
+mod sites;
 mod told;
 mod versions;
 mod wrong;

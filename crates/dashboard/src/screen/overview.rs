@@ -18,6 +18,8 @@ use crate::times;
 const SITES_SHOWN: usize = 8;
 /// Of a site, changes of so many days are drawn.
 const SPARK_DAYS: usize = 36;
+/// A young crawl has so many all the same, so that its bars are no walls.
+const SPARK_DAYS_MIN: usize = 12;
 const BARS_MAX: usize = 48;
 const LOOKS_MAX: usize = 6;
 const RANGES: [(&str, &str, &str); 4] =
@@ -114,10 +116,7 @@ pub async fn show(reader: Reader, Query(asked): Query<Asked>) -> Told<Response> 
         pages: counted(status.totals.held, "page"),
         measured: measured(&status),
         won: won(&day?),
-        ranges: RANGES
-            .map(|(name, words, _)| Range { name, words, is_shown: name == range.0 })
-            .into_iter()
-            .collect(),
+        ranges: RANGES.map(|(name, words, _)| Range { name, words, is_shown: name == range.0 }).into_iter().collect(),
         freshness: freshness(&lines?, &status),
         spent: spent(&visits?),
         site_count: counted(status.totals.sites, "site"),
@@ -152,9 +151,8 @@ fn measured(status: &Status) -> String {
             None => "Nothing is measured while nobody crawls.".into(),
         };
     };
-    let range = wilson(found, samples).map_or_else(String::new, |(low, high)| {
-        format!(" ({} to {})", percent(low), percent(high))
-    });
+    let range = wilson(found, samples)
+        .map_or_else(String::new, |(low, high)| format!(" ({} to {})", percent(low), percent(high)));
     format!("{} drawn by chance found {} %{range}.", counted(samples, "sample"), percent(found))
 }
 
@@ -176,7 +174,7 @@ fn found(series: &Series, names: &[&str]) -> Vec<(f64, f64)> {
 }
 
 const LAYERS: [(&[&str], &str, &str, &str); 4] = [
-    (&["new", "changed"], "new or changed", "b-changed", "changed"),
+    (&["new", "changed"], "won", "b-changed", "changed"),
     (&["noise_only"], "only noise", "b-noise", "ink"),
     (&["same", "not_modified"], "the same", "b-same", "ink"),
     (&["failed", "refused", "blocked", "gone"], "trouble", "b-trouble", "trouble"),
@@ -227,8 +225,11 @@ fn spent(series: &Series) -> Option<Svg> {
     let bars = gathered(&bars[first..]);
     let (from, until) = (bars.first()?.begins, times::second_of(&series.until)?);
     let total = |place: usize| bars.iter().map(|bar| bar.amounts[place]).sum::<f64>();
-    let parts: Vec<String> =
-        LAYERS.iter().enumerate().map(|(place, (_, name, ..))| format!("{} {name}", count(total(place) as u64))).collect();
+    let parts: Vec<String> = LAYERS
+        .iter()
+        .enumerate()
+        .map(|(place, (_, name, ..))| format!("{} {name}", count(total(place) as u64)))
+        .collect();
     let says = format!("Visits by what they found: {}.", parts.join(", "));
     let layers = LAYERS.map(|(_, name, class, ink)| Layer { name, class, ink }).into_iter().collect();
     let name = "Visits by what they found";
@@ -251,6 +252,8 @@ async fn site_line(reader: &Reader, site: &Site) -> Told<SiteLine> {
     let days: Series = reader.one(asked.with("from", format!("{SPARK_DAYS}d"))).await?;
     let amounts: Vec<f64> = days.column("changed").iter().map(|(_, value)| value.unwrap_or(0.0)).collect();
     let total: f64 = amounts.iter().sum();
+    let first = amounts.iter().position(|amount| *amount > 0.0).unwrap_or_default();
+    let amounts = &amounts[first.min(amounts.len().saturating_sub(SPARK_DAYS_MIN))..];
     let label = format!("changes a day, {} in all", count(total as u64));
     let cost = site.counts.visits as f64 / site.counts.changes as f64;
     Ok(SiteLine {
@@ -259,7 +262,7 @@ async fn site_line(reader: &Reader, site: &Site) -> Told<SiteLine> {
         tags: site.tags.clone(),
         pages: count(site.counts.held),
         fresh: share(site.measures.freshness_believed),
-        spark: (total > 0.0).then(|| spark(&amounts, &label)),
+        spark: (total > 0.0).then(|| spark(amounts, &label)),
         cost: if site.counts.changes > 0 { figure(cost) } else { "–".into() },
         hint: best_hint(site),
         state: state(site),

@@ -2,8 +2,8 @@
 
 use askama::Template;
 use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_TYPE, LOCATION, SET_COOKIE};
 use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, LOCATION, SET_COOKIE};
 use axum::response::{IntoResponse, Response};
 
 use crate::problem::{Problem, Told};
@@ -48,7 +48,9 @@ mod tests {
     #[test]
     fn a_form_leads_nowhere_else() {
         assert_eq!(own_address("/diff?url=http%3A%2F%2Fa"), "/diff?url=http%3A%2F%2Fa");
-        for elsewhere in ["//evil.example", "http://evil.example", "/\\evil.example", "/\r\nSet-Cookie: a", "", "javascript:1"] {
+        for elsewhere in
+            ["//evil.example", "http://evil.example", "/\\evil.example", "/\r\nSet-Cookie: a", "", "javascript:1"]
+        {
             assert_eq!(own_address(elsewhere), "/", "{elsewhere}");
         }
     }

@@ -90,7 +90,8 @@ fn budgets(text: &str) -> Vec<String> {
 }
 
 fn whatif(forecasts: &[Forecast]) -> Option<WhatIf> {
-    let fresh: Vec<f64> = forecasts.iter().map(|one| one.freshness_mean.or(one.freshness_end)).collect::<Option<_>>()?;
+    let fresh: Vec<f64> =
+        forecasts.iter().map(|one| one.freshness_mean.or(one.freshness_end)).collect::<Option<_>>()?;
     let (now, chosen) = (fresh.get(NOW)?, forecasts.get(CHOSEN)?);
     let gained = (fresh[CHOSEN] - now) * 100.0;
     let per_hundred = |from: usize, to: usize| {

@@ -6,7 +6,8 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use super::{
-    alerts, as_it_was, changes, diff, door, event, evidence, help, history_page, lab, links, live, operations, overview, plan, search,
+    alerts, as_it_was, blame, changes, diff, door, event, evidence, help, history_page, lab, links, live, operations, overview, plan,
+    search, site, sites,
 };
 use crate::dashboard::House;
 
@@ -15,6 +16,9 @@ pub fn routes() -> Router<Arc<House>> {
         .route("/", get(overview::show))
         .route("/changes", get(changes::show))
         .route("/changes/{id}", get(event::show))
+        .route("/blame", get(blame::show))
+        .route("/sites", get(sites::show))
+        .route("/sites/{site}", get(site::show))
         .route("/diff", get(diff::show))
         .route("/page", get(history_page::show))
         .route("/plan", get(plan::show))

@@ -96,12 +96,16 @@ fn lines(event: &Event) -> Lines {
             old = Some(words::lines(before, "").0);
             // What came in its place says more than what went alone.
             let came = told.clone().filter(|other| other.op == "added" && other.headings == one.headings);
-            new = came.max_by_key(weight).and_then(|other| other.after.as_deref()).map(|after| words::lines("", after).1);
+            new =
+                came.max_by_key(weight).and_then(|other| other.after.as_deref()).map(|after| words::lines("", after).1);
         }
         Some((None, Some(after), one)) => {
             new = Some(words::lines("", after).1);
             let went = told.clone().filter(|other| other.op == "removed" && other.headings == one.headings);
-            old = went.max_by_key(weight).and_then(|other| other.before.as_deref()).map(|before| words::lines(before, "").0);
+            old = went
+                .max_by_key(weight)
+                .and_then(|other| other.before.as_deref())
+                .map(|before| words::lines(before, "").0);
         }
         _ => {}
     }
@@ -134,7 +138,9 @@ fn note(event: &Event) -> String {
 
 fn noted(note: &crate::answers::Note) -> String {
     match (&note.before, &note.after) {
-        (Some(before), Some(after)) => format!("{}: {} became {}", note.what, words::cut(before, 120), words::cut(after, 120)),
+        (Some(before), Some(after)) => {
+            format!("{}: {} became {}", note.what, words::cut(before, 120), words::cut(after, 120))
+        }
         (Some(before), None) => format!("{}: {} went", note.what, words::cut(before, 240)),
         (None, Some(after)) => format!("{}: {} came", note.what, words::cut(after, 240)),
         (None, None) => note.what.clone(),

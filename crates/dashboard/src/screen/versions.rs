@@ -28,7 +28,8 @@ impl Choice {
 
 /// Versions that differ for a reader, and the two that are shown, the newest first.
 pub fn choices(visits: &[Visit], (from, to): (&Version, &Version), times: &Times) -> Vec<Choice> {
-    let differing = visits.iter().filter(|visit| visit.changed != Some(false)).filter_map(|visit| visit.version.as_ref());
+    let differing =
+        visits.iter().filter(|visit| visit.changed != Some(false)).filter_map(|visit| visit.version.as_ref());
     let mut choices: Vec<Choice> = differing.take(CHOICES_MAX).map(|version| Choice::of(version, times)).collect();
     choices.extend([from, to].map(|version| Choice::of(version, times)));
     choices.sort_by_key(|choice| std::cmp::Reverse(choice.number));
@@ -70,7 +71,8 @@ mod tests {
         let times = Times::new(None);
         let version = |number| Version { number, ..Version::default() };
         let visits = [visit(9, true), visit(8, false)];
-        let numbers: Vec<u32> = choices(&visits, (&version(3), &version(9)), &times).iter().map(|one| one.number).collect();
+        let numbers: Vec<u32> =
+            choices(&visits, (&version(3), &version(9)), &times).iter().map(|one| one.number).collect();
         assert_eq!(numbers, [9, 3]);
     }
 }

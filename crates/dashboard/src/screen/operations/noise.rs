@@ -45,7 +45,7 @@ struct Noise {
 
 struct Row {
     site: String,
-    id: u64,
+    id: u32,
     what: String,
     before: String,
     after: String,
