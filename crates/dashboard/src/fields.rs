@@ -34,7 +34,11 @@ impl Fields {
     }
 
     pub fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
-        self.0.iter().filter(move |(own, _)| own == name).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+        self.0
+            .iter()
+            .filter(move |(own, _)| own == name)
+            .map(|(_, value)| value.trim())
+            .filter(|value| !value.is_empty())
     }
 
     pub fn has(&self, name: &str, value: &str) -> bool {

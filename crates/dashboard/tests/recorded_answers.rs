@@ -57,8 +57,28 @@ fn recorded() -> Value {
 /// Names and words become hostile; what a program reads, such as times and states, stays.
 fn poisoned(value: &mut Value, key: &str) {
     const WORDS: [&str; 22] = [
-        "title", "text", "headings", "words", "name", "owner", "value", "line", "body", "target", "before", "after", "what",
-        "reason", "detail", "anchor", "tags", "watch_name", "answer", "says", "trouble", "robots",
+        "title",
+        "text",
+        "headings",
+        "words",
+        "name",
+        "owner",
+        "value",
+        "line",
+        "body",
+        "target",
+        "before",
+        "after",
+        "what",
+        "reason",
+        "detail",
+        "anchor",
+        "tags",
+        "watch_name",
+        "answer",
+        "says",
+        "trouble",
+        "robots",
     ];
     match value {
         Value::String(text) if WORDS.contains(&key) => *text = HOSTILE.to_owned(),
@@ -88,7 +108,9 @@ async fn answer(answers: &Value, request: Request) -> Response {
             .into_response();
     }
     match &answers[&path] {
-        Value::Null => (StatusCode::NOT_FOUND, json!({ "detail": "there is no such thing" }).to_string()).into_response(),
+        Value::Null => {
+            (StatusCode::NOT_FOUND, json!({ "detail": "there is no such thing" }).to_string()).into_response()
+        }
         Value::Array(rows) => rows.iter().map(|row| format!("{row}\n")).collect::<String>().into_response(),
         one => one.to_string().into_response(),
     }
@@ -166,7 +188,8 @@ fn check(address: &str, html: &str) {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(all, ids.len(), "{address} has an id twice");
-    let labelled: Vec<&str> = tags.iter().filter(|tag| tag.0 == "label").filter_map(|tag| attribute(tag, "for")).collect();
+    let labelled: Vec<&str> =
+        tags.iter().filter(|tag| tag.0 == "label").filter_map(|tag| attribute(tag, "for")).collect();
     for tag in &tags {
         for (name, value) in &tag.1 {
             assert!(!name.starts_with("on") && name != "style", "{address}: {name} of {}", tag.0);
@@ -187,7 +210,8 @@ fn check(address: &str, html: &str) {
         }
     }
     for link in tags.iter().filter(|tag| tag.0 == "a").filter_map(|tag| attribute(tag, "href")) {
-        let stays = link.starts_with('/') && !link.starts_with("//") || link.starts_with('#') || link.starts_with(ARCHIVE);
+        let stays =
+            link.starts_with('/') && !link.starts_with("//") || link.starts_with('#') || link.starts_with(ARCHIVE);
         assert!(stays, "{address} leads to {link}");
     }
 }
@@ -215,7 +239,13 @@ async fn hostile_text_stays_text_on_every_screen() {
         check(&address, &html);
     }
     let hostile: String = url::form_urlencoded::byte_serialize(HOSTILE.as_bytes()).collect();
-    for address in ["/search?in=removed&q=", "/search?q=a&at=", "/watches/new?what=", "/operations/noise?site=", "/operations/exports?tag="] {
+    for address in [
+        "/search?in=removed&q=",
+        "/search?q=a&at=",
+        "/watches/new?what=",
+        "/operations/noise?site=",
+        "/operations/exports?tag=",
+    ] {
         let address = format!("{address}{hostile}");
         let (status, html) = got(&dashboard, &address).await;
         assert_eq!(status, StatusCode::OK, "{address}");
@@ -225,12 +255,13 @@ async fn hostile_text_stays_text_on_every_screen() {
 
 #[tokio::test]
 async fn a_folder_with_nothing_in_it_has_screens_too() {
-    let empty: Value = ["search", "watches", "deliveries", "routes", "settings", "seeds", "noise", "pages", "sites", "links"]
-        .into_iter()
-        .map(|name| (name.to_owned(), json!([])))
-        .chain([("status".to_owned(), json!({})), ("series".to_owned(), json!({}))])
-        .collect::<serde_json::Map<String, Value>>()
-        .into();
+    let empty: Value =
+        ["search", "watches", "deliveries", "routes", "settings", "seeds", "noise", "pages", "sites", "links"]
+            .into_iter()
+            .map(|name| (name.to_owned(), json!([])))
+            .chain([("status".to_owned(), json!({})), ("series".to_owned(), json!({}))])
+            .collect::<serde_json::Map<String, Value>>()
+            .into();
     let dashboard = dashboard(empty);
     let without_page = screens().into_iter().filter(|address| {
         !["w1", "event=", "verify", "/evidence", "/links", "/as-it-was"].iter().any(|part| address.contains(part))
@@ -302,7 +333,8 @@ async fn only_the_archive_may_be_framed_and_only_where_it_is_shown() {
     let dashboard = dashboard(recorded());
     let policy = |response: &Response| response.headers()["content-security-policy"].to_str().unwrap().to_owned();
     let ask = |address: String| {
-        let request = Request::get(address).header(HOST, "127.0.0.1:8376").header(COOKIE, "theme=dark").body(Body::empty());
+        let request =
+            Request::get(address).header(HOST, "127.0.0.1:8376").header(COOKIE, "theme=dark").body(Body::empty());
         dashboard.clone().oneshot(request.unwrap())
     };
     let shown = ask(format!("/as-it-was?url={PAGE}")).await.unwrap();

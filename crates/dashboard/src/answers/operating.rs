@@ -65,7 +65,8 @@ impl Setting {
             Value::Null => "–".into(),
             Value::String(text) => text.clone(),
             Value::Array(all) => {
-                let words: Vec<String> = all.iter().map(|one| one.as_str().map_or_else(|| one.to_string(), str::to_owned)).collect();
+                let words: Vec<String> =
+                    all.iter().map(|one| one.as_str().map_or_else(|| one.to_string(), str::to_owned)).collect();
                 words.join(", ")
             }
             other => other.to_string(),

@@ -226,7 +226,8 @@ impl To {
     /// `press-desk, at once, at most 20/day`
     pub fn words(&self) -> String {
         let how = if self.how == "at-once" || self.how.is_empty() { "at once" } else { &self.how };
-        let most = self.at_most.as_ref().map_or_else(String::new, |most| format!(", at most {most}, the rest as a digest"));
+        let most =
+            self.at_most.as_ref().map_or_else(String::new, |most| format!(", at most {most}, the rest as a digest"));
         format!("{}, {how}{most}", self.route)
     }
 }
@@ -282,7 +283,10 @@ impl When {
 impl Number {
     fn words(&self) -> String {
         let of = self.paragraph.as_ref().map_or_else(|| "a paragraph".into(), |id| format!("paragraph {id}"));
-        let bounds = [self.above.map(|above| format!("rises above {above}")), self.below.map(|below| format!("falls below {below}"))];
+        let bounds = [
+            self.above.map(|above| format!("rises above {above}")),
+            self.below.map(|below| format!("falls below {below}")),
+        ];
         let moves = self.moves_by.as_ref().map(|by| format!("moves by {by}"));
         let all: Vec<String> = bounds.into_iter().flatten().chain(moves).collect();
         format!("the first number of {of} {}", either(&all))
@@ -326,10 +330,10 @@ mod tests {
             "content changes, and the change is at least moderate, and “Regierung” or “budget” is added or removed in a \
              heading or a table row, and the page does not merely change back and forth"
         );
-        assert_eq!((&*watch.shown_name(), &*watch.to[0].words()), (
-            "what is tagged policy",
-            "press-desk, at once, at most 20/day, the rest as a digest"
-        ));
+        assert_eq!(
+            (&*watch.shown_name(), &*watch.to[0].words()),
+            ("what is tagged policy", "press-desk, at once, at most 20/day, the rest as a digest")
+        );
         assert_eq!(When::default().words(), "anything changes that a reader would see");
     }
 }

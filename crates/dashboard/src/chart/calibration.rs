@@ -30,19 +30,17 @@ pub fn calibration(dots: &[Dot]) -> Option<Svg> {
     let ticks = scale.ticks();
     let shown = |tick: f64| crate::numbers::percent(tick).trim_end_matches(".0").to_owned();
     let mut svg = Svg::new();
-    svg.begin("figure", &[("class", "chart no-ends".into()), ("role", "group".into()), ("aria-label", "Calibration".into())]);
+    svg.begin(
+        "figure",
+        &[("class", "chart no-ends".into()), ("role", "group".into()), ("aria-label", "Calibration".into())],
+    );
     figures(&mut svg, HEIGHT, ticks.iter().map(|&tick| (y(tick), shown(tick))));
     let says = format!("{} groups of samples: believed against measured", dots.len());
     svg.begin("svg", &[("height", HEIGHT.into()), ("role", "img".into()), ("aria-label", (&says).into())]);
     grid(&mut svg, ticks.iter().map(|&tick| y(tick)));
     let (least, most) = (ticks.first().copied().unwrap_or(0.0), ticks.last().copied().unwrap_or(1.0));
-    let diagonal = [
-        ("class", "bound".into()),
-        ("x1", x(least)),
-        ("x2", x(most)),
-        ("y1", y(least).into()),
-        ("y2", y(most).into()),
-    ];
+    let diagonal =
+        [("class", "bound".into()), ("x1", x(least)), ("x2", x(most)), ("y1", y(least).into()), ("y2", y(most).into())];
     svg.empty("line", &diagonal);
     for dot in dots {
         let (low, high) = dot.range;
@@ -53,12 +51,8 @@ pub fn calibration(dots: &[Dot]) -> Option<Svg> {
             ("y1", y(low).into()),
             ("y2", y(high).into()),
         ];
-        let point = [
-            ("class", "pt measured".into()),
-            ("cx", x(dot.believed)),
-            ("cy", y(dot.found).into()),
-            ("r", 3.5.into()),
-        ];
+        let point =
+            [("class", "pt measured".into()), ("cx", x(dot.believed)), ("cy", y(dot.found).into()), ("r", 3.5.into())];
         svg.empty("line", &range).empty("circle", &point);
     }
     svg.begin("g", &[("class", "axis".into())]);

@@ -87,7 +87,9 @@ fn kept(visits: &[Visit]) -> Vec<(u32, String)> {
     let mut kept: Vec<(u32, String)> = Vec::new();
     for visit in visits {
         let version = visit.version.as_ref().filter(|version| version.archived);
-        let Some((version, moment)) = version.and_then(|version| Some((version, version.moment.clone()?))) else { continue };
+        let Some((version, moment)) = version.and_then(|version| Some((version, version.moment.clone()?))) else {
+            continue;
+        };
         if kept.last().is_none_or(|(number, _)| *number != version.number) {
             kept.push((version.number, moment));
         }
@@ -120,7 +122,11 @@ mod tests {
     use super::*;
 
     fn kept() -> Vec<(u32, String)> {
-        vec![(3, "2026-05-03T00:00:00.500Z".into()), (2, "2026-05-02T00:00:00Z".into()), (1, "2026-05-01T00:00:00Z".into())]
+        vec![
+            (3, "2026-05-03T00:00:00.500Z".into()),
+            (2, "2026-05-02T00:00:00Z".into()),
+            (1, "2026-05-01T00:00:00Z".into()),
+        ]
     }
 
     fn asked(version: Option<u32>, at: Option<&str>) -> Asked {

@@ -130,7 +130,9 @@ fn rows(evidence: &Evidence, times: &Times) -> Vec<(&'static str, String)> {
     if visit.folded {
         rows.push(("Told", "once for the whole site: many of its pages differ alike".into()));
     }
-    rows.extend(evidence.counted.map(|counted| ("For the schedule", (if counted { "a change" } else { "no change" }).into())));
+    rows.extend(
+        evidence.counted.map(|counted| ("For the schedule", (if counted { "a change" } else { "no change" }).into())),
+    );
     if let Some(version) = &visit.version {
         rows.push(("Version", format!("{}, {}", version.number, bytes(version.body_bytes))));
         rows.push(("Payload", version.payload_digest.clone()));
@@ -145,7 +147,9 @@ fn rows(evidence: &Evidence, times: &Times) -> Vec<(&'static str, String)> {
 fn noise(evidence: &Evidence) -> Vec<(String, String, String)> {
     let aside = evidence.visit.change.iter().flat_map(|change| &change.noise);
     let short = |text: &Option<String>| words::cut(text.as_deref().unwrap_or_default(), DETAIL_MAX / 5);
-    aside.map(|noise| (format!("{}: {}", noise.kind, noise.detector), short(&noise.before), short(&noise.after))).collect()
+    aside
+        .map(|noise| (format!("{}: {}", noise.kind, noise.detector), short(&noise.before), short(&noise.after)))
+        .collect()
 }
 
 fn leads(url: &str, evidence: &Evidence) -> Vec<(String, &'static str)> {
@@ -157,7 +161,13 @@ fn leads(url: &str, evidence: &Evidence) -> Vec<(String, &'static str)> {
     ];
     if version.number > 1 {
         let before = (version.number - 1).to_string();
-        leads.insert(0, (link("/diff", &[("url", url), ("from", &before), ("to", &number)]), "What differs from the version before"));
+        leads.insert(
+            0,
+            (
+                link("/diff", &[("url", url), ("from", &before), ("to", &number)]),
+                "What differs from the version before",
+            ),
+        );
     }
     leads
 }
@@ -174,7 +184,10 @@ mod tests {
             "record":{"segment":1,"offset":13685917,"length":2869}}"#;
         let evidence: Evidence = serde_json::from_str(text).unwrap();
         let times = Times::new(Some("2026-11-21T00:00:00Z"));
-        assert_eq!(says(&evidence, &times), "The visit of 20 Nov 22:56, minutes after another, to learn what is noise: a change.");
+        assert_eq!(
+            says(&evidence, &times),
+            "The visit of 20 Nov 22:56, minutes after another, to learn what is noise: a change."
+        );
         let rows = rows(&evidence, &times);
         assert!(rows.contains(&("WARC record", "segment 1, at byte 13,685,917, 2,869 bytes long".into())), "{rows:?}");
         assert!(leads("http://a.example/", &evidence)[0].0.ends_with("&from=12&to=13"));

@@ -14,7 +14,7 @@ use crate::numbers::{count, counted};
 use crate::problem::{Problem, Told};
 use crate::question::{Question, link, segment};
 use crate::reader::{Listed, Reader};
-use crate::times::{Times, second_of};
+use crate::times::{Times, second_of, written};
 use crate::words;
 
 /// Hits of one screen.
@@ -140,7 +140,8 @@ impl Asked {
             ("sort", &*self.sort),
         ];
         let is_put = |name: &str| put.iter().any(|(other, _)| *other == name);
-        let pairs: Vec<(&str, &str)> = own.into_iter().filter(|(name, _)| !is_put(name)).chain(put.iter().copied()).collect();
+        let pairs: Vec<(&str, &str)> =
+            own.into_iter().filter(|(name, _)| !is_put(name)).chain(put.iter().copied()).collect();
         link("/search", &pairs)
     }
 }
@@ -201,7 +202,8 @@ struct Found {
 }
 
 async fn ask(reader: &Reader, asked: &Asked) -> Told<Found> {
-    let question = asked.question(asked.within(), HITS).with("sort", asked.sorted()).with_some("after", Some(&asked.after));
+    let question =
+        asked.question(asked.within(), HITS).with("sort", asked.sorted()).with_some("after", Some(&asked.after));
     let Listed { rows, after } = reader.list::<SearchLine>(question).await?;
     let mut found = Found { after, ..Found::default() };
     for line in rows {
@@ -302,7 +304,7 @@ fn facets(asked: &Asked, facets: &Facets) -> Vec<FacetShown> {
             },
             count: count(one.count),
             bar: meter(one.count as f64 / most, &count(one.count), false),
-            value: one.value.clone(),
+            value: if field == "from" { month(&one.value) } else { one.value.clone() },
         };
         FacetShown { title, rows: counts.iter().take(FACET_ROWS_MAX).map(row).collect() }
     };
@@ -316,9 +318,15 @@ fn facets(asked: &Asked, facets: &Facets) -> Vec<FacetShown> {
     all.into_iter().filter(|facet| !facet.rows.is_empty()).collect()
 }
 
+/// `December 2026`
+fn month(month: &str) -> String {
+    second_of(&format!("{month}-01T00:00:00Z")).map_or_else(|| month.to_owned(), |second| written(second, "%B %Y"))
+}
+
 /// `2026-12` is followed by `2027-01-01`.
 fn next_month(month: &str) -> String {
-    let parts = month.split_once('-').and_then(|(year, month)| Some((year.parse::<i32>().ok()?, month.parse::<u32>().ok()?)));
+    let parts =
+        month.split_once('-').and_then(|(year, month)| Some((year.parse::<i32>().ok()?, month.parse::<u32>().ok()?)));
     match parts {
         Some((year, 12)) => format!("{}-01-01", year + 1),
         Some((year, month)) => format!("{year:04}-{:02}-01", month + 1),
@@ -390,7 +398,8 @@ pub fn address(url: &str) -> String {
 
 fn life_words(hit: &Hit, times: &Times) -> String {
     let since = hit.born.as_ref().and_then(|born| born.seen_different.as_deref());
-    let since = since.map_or_else(|| "on the page".into(), |at| format!("on the page from {}", times.moment(Some(at)).words));
+    let since =
+        since.map_or_else(|| "on the page".into(), |at| format!("on the page from {}", times.moment(Some(at)).words));
     let Some(gone) = &hit.gone else { return format!("{since} until now") };
     let how = match &*gone.op {
         "edited" => "edited",

@@ -6,7 +6,6 @@ use axum::http::Method;
 use axum::response::Response;
 use serde::Deserialize;
 
-use crate::screen::page::{drawn, leads_to};
 use super::watches::Tabs;
 use crate::answers::{Delivery, Status};
 use crate::fields::Fields;
@@ -14,6 +13,7 @@ use crate::frame::{Frame, Place};
 use crate::problem::Told;
 use crate::question::{Question, link, segment};
 use crate::reader::Reader;
+use crate::screen::page::{drawn, leads_to};
 use crate::times::{Time, Times};
 
 const ROWS: usize = 50;
@@ -81,7 +81,9 @@ pub fn row(delivery: &Delivery, times: &Times) -> Row {
             ("good", format!("{status} in {} ms", last.took_ms))
         }
         ("sent", None) => ("good", "taken".into()),
-        ("given-up", last) => ("bad-t", last.map_or_else(|| "given up".into(), |last| format!("given up: {}", last.answer))),
+        ("given-up", last) => {
+            ("bad-t", last.map_or_else(|| "given up".into(), |last| format!("given up: {}", last.answer)))
+        }
         (_, Some(last)) => {
             let status = last.status.map_or_else(|| last.answer.clone(), |status| status.to_string());
             ("warn-t", format!("{status}, waits"))

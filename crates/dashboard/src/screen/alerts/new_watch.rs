@@ -6,8 +6,6 @@ use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
-use crate::screen::page::{drawn, leads_to, unknown_act};
-use crate::screen::search::address;
 use super::watches::Tabs;
 use crate::answers::{AlertRoute, Change, Event, Preview, Status, Told as ToldEvent, Watch};
 use crate::chart::{Svg, kinds, magnitude};
@@ -17,6 +15,8 @@ use crate::numbers::{count, counted, figure};
 use crate::problem::{Problem, Told};
 use crate::question::{Question, link, segment};
 use crate::reader::Reader;
+use crate::screen::page::{drawn, leads_to, unknown_act};
+use crate::screen::search::address;
 use crate::times::{Bracket, Times};
 use crate::words;
 
@@ -198,14 +198,16 @@ async fn screen(reader: &Reader, fields: Fields, id: Option<&str>, wrong: Option
 async fn preview(reader: &Reader, fields: &Fields) -> Told<Preview> {
     let asked = json!({ "watch": watch(fields) });
     let told = reader.send(Method::POST, Question::of("watches/preview"), Some(&asked)).await?;
-    serde_json::from_value(told).map_err(|error| Problem::failed(format!("read what the watch would have told: {error}")))
+    serde_json::from_value(told)
+        .map_err(|error| Problem::failed(format!("read what the watch would have told: {error}")))
 }
 
 fn preview_shown(preview: &Preview, times: &Times) -> PreviewShown {
-    let span = preview.since.as_deref().and_then(|since| times.age_s(since)).map_or_else(
-        || "the time that was looked at".into(),
-        |age| crate::times::span(age.max(0.0)),
-    );
+    let span = preview
+        .since
+        .as_deref()
+        .and_then(|since| times.age_s(since))
+        .map_or_else(|| "the time that was looked at".into(), |age| crate::times::span(age.max(0.0)));
     let times_told = match preview.matches {
         1 => "once".into(),
         matches => format!("{} times", count(matches)),
@@ -387,7 +389,9 @@ fn command(fields: &Fields) -> String {
     for event in fields.all("events") {
         add("event", event);
     }
-    for (flag, name) in [("min", "min"), ("regex", "regex"), ("lang", "language"), ("above", "above"), ("below", "below")] {
+    for (flag, name) in
+        [("min", "min"), ("regex", "regex"), ("lang", "language"), ("above", "above"), ("below", "below")]
+    {
         if let Some(value) = fields.some(name) {
             add(flag, value);
         }
@@ -441,7 +445,8 @@ fn filled(pairs: &[(&str, &str)]) -> Fields {
 mod tests {
     use super::*;
 
-    const FORM: &[u8] = b"over=tag&what=policy&kinds=content&min=moderate&words=Regierung%2C+%22a+b%22&in=either&roles=heading\
+    const FORM: &[u8] =
+        b"over=tag&what=policy&kinds=content&min=moderate&words=Regierung%2C+%22a+b%22&in=either&roles=heading\
         &roles=table-row&to=press-desk&how=daily&at=08%3A00&at_most=20&not_flapping=on&silent_for=7d&name=O%27Neill";
 
     #[test]

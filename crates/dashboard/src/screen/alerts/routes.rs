@@ -5,7 +5,6 @@ use axum::http::Method;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use crate::screen::page::{drawn, leads_to, unknown_act};
 use super::watches::Tabs;
 use crate::answers::{AlertRoute, Status};
 use crate::fields::Fields;
@@ -13,6 +12,7 @@ use crate::frame::{Frame, Place};
 use crate::problem::Told;
 use crate::question::{Question, segment};
 use crate::reader::Reader;
+use crate::screen::page::{drawn, leads_to, unknown_act};
 
 #[derive(Template)]
 #[template(path = "alert_routes.html")]

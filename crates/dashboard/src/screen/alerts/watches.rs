@@ -5,8 +5,6 @@ use axum::extract::Path;
 use axum::http::Method;
 use axum::response::Response;
 
-use crate::screen::page::{drawn, leads_to, unknown_act};
-use crate::screen::search::address;
 use crate::answers::{Delivery, Status, TestLine, Watch};
 use crate::chart::{Svg, spark};
 use crate::fields::Fields;
@@ -15,6 +13,8 @@ use crate::numbers::{counted, figure};
 use crate::problem::Told;
 use crate::question::{Question, link, segment};
 use crate::reader::Reader;
+use crate::screen::page::{drawn, leads_to, unknown_act};
+use crate::screen::search::address;
 use crate::times::{Time, Times};
 
 /// Of a watch, deliveries of so many days are drawn.
@@ -129,7 +129,10 @@ fn row(watch: &Watch, deliveries: &[Delivery], times: &Times) -> Row {
         }
     }
     let count = deliveries.len() as u64;
-    let label = format!("{} in {SPARK_DAYS} days", if count == 1 { "1 delivery".into() } else { format!("{} deliveries", crate::numbers::count(count)) });
+    let label = format!(
+        "{} in {SPARK_DAYS} days",
+        if count == 1 { "1 delivery".into() } else { format!("{} deliveries", crate::numbers::count(count)) }
+    );
     Row {
         name: watch.shown_name(),
         link: format!("/watches/{}", segment(&watch.id)),
@@ -150,7 +153,9 @@ fn row(watch: &Watch, deliveries: &[Delivery], times: &Times) -> Row {
 fn state(watch: &Watch) -> (&'static str, String) {
     match () {
         () if !watch.enabled => ("warn", "paused".into()),
-        () if watch.stands.lost.as_ref().is_some_and(|lost| !lost.acknowledged) => ("bad", "lost what it watched".into()),
+        () if watch.stands.lost.as_ref().is_some_and(|lost| !lost.acknowledged) => {
+            ("bad", "lost what it watched".into())
+        }
         () if watch.stands.waiting > 0 => ("warn", format!("{} to be sent", watch.stands.waiting)),
         () => ("", "well".into()),
     }

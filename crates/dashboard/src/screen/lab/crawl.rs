@@ -57,14 +57,24 @@ pub async fn show(reader: Reader) -> Told<Response> {
         right,
         right_words,
         sites: site_lines(&sites?.rows, days(&status)),
-        replay: format!("vernal lab replay --data {} --policies vernal,bayes,refresh-time,round-robin --out report", status.data),
+        replay: format!(
+            "vernal lab replay --data {} --policies vernal,bayes,refresh-time,round-robin --out report",
+            status.data
+        ),
     })
 }
 
 fn says(status: &Status) -> String {
     let believed = status.believed().map_or_else(
         || format!("{} has no model of freshness.", status.policy),
-        |share| format!("{} believes {} % of the pages to be up to date at {}.", status.policy, percent(share), status.budget),
+        |share| {
+            format!(
+                "{} believes {} % of the pages to be up to date at {}.",
+                status.policy,
+                percent(share),
+                status.budget
+            )
+        },
     );
     let Some((found, samples)) = status.measured() else { return format!("{believed} No sample has judged that yet.") };
     let range = wilson(found, samples)
@@ -95,9 +105,11 @@ fn right(status: &Status) -> (Option<Svg>, String) {
             "A policy with a model of freshness, and {} drawn by chance, are needed before the belief can be judged.",
             counted(crawl.freshness.freshness_samples_needed.max(1), "sample")
         ),
-        false => "Every dot is a group of samples drawn by chance, with its likely range; on the dashed line the belief is \
+        false => {
+            "Every dot is a group of samples drawn by chance, with its likely range; on the dashed line the belief is \
                   right. Above it the crawl is fresher than it believes."
-            .into(),
+                .into()
+        }
     };
     (calibration(&dots), words)
 }

@@ -144,7 +144,10 @@ fn lists_words(lists: &[PriorityList], runs: bool) -> String {
         (false, _) => "Nobody crawls: the lists are filled when the crawl goes on.".into(),
         (true, 0) => "No URL waits for its first visit now. What was drawn shows how the lists were served.".into(),
         (true, waiting) => {
-            format!("{} in memory, ranked and cut in thirds. A list without a URL of a free site loses its turn.", counted(waiting, "URL"))
+            format!(
+                "{} in memory, ranked and cut in thirds. A list without a URL of a free site loses its turn.",
+                counted(waiting, "URL")
+            )
         }
     }
 }
@@ -162,7 +165,11 @@ fn cycle_shown(cycle: &SamplingCycle, times: &Times) -> Cycle {
         facts: vec![
             ("Groups", count(cycle.groups), format!("with {}", counted(cycle.pages, "page"))),
             ("Quota", count(cycle.quota), format!("{} sampled", count(cycle.sampled))),
-            ("Change ratio of the samples", share(cycle.change_ratio), format!("{} of {} changed", count(cycle.changed), count(cycle.compared))),
+            (
+                "Change ratio of the samples",
+                share(cycle.change_ratio),
+                format!("{} of {} changed", count(cycle.changed), count(cycle.compared)),
+            ),
             ("Downloaded beside them", count(cycle.downloaded), "where the samples found changes".into()),
         ],
     }
@@ -211,6 +218,9 @@ mod tests {
         let page = r#"{"url":"http://a.example/x","url_record":{"current_mean_waits":0.25,"current_hours":1.0,"initial_hours":4.0,
             "degree_of_success":1.0,"visits":6,"changes":6,"lower_threshold":0.3,"upper_threshold":0.7}}"#;
         let told = record(&serde_json::from_str(page).unwrap()).unwrap();
-        assert_eq!((&*told.refresh, &*told.initial, told.moves, &*told.visits), ("60 min", "4.0 h", "shrinks", "6 of 6"));
+        assert_eq!(
+            (&*told.refresh, &*told.initial, told.moves, &*told.visits),
+            ("60 min", "4.0 h", "shrinks", "6 of 6")
+        );
     }
 }

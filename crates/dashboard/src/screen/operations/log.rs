@@ -67,12 +67,19 @@ pub async fn show(reader: Reader, fields: Fields) -> Told<Response> {
         tabs: Tabs("log"),
         sites: troubled.collect(),
         states: states
-            .map(|((name, words), count)| (*words, link("/operations/log", &[("state", *name)]), count, *name == chosen))
+            .map(|((name, words), count)| {
+                (*words, link("/operations/log", &[("state", *name)]), count, *name == chosen)
+            })
             .collect(),
         rows: pages.rows.iter().map(|page| row(page, &times)).collect(),
         more: pages.after.as_deref().map(|after| link("/operations/log", &[("state", chosen), ("after", after)])),
         // A folder without alerts has none that were given up.
-        given_up: given_up.map(|listed| listed.rows).unwrap_or_default().iter().map(|one| crate::screen::alerts::delivery_row(one, &times)).collect(),
+        given_up: given_up
+            .map(|listed| listed.rows)
+            .unwrap_or_default()
+            .iter()
+            .map(|one| crate::screen::alerts::delivery_row(one, &times))
+            .collect(),
     })
 }
 

@@ -14,8 +14,8 @@ use crate::numbers::{count, counted, percent};
 use crate::problem::Told;
 use crate::question::{Question, link};
 use crate::reader::Reader;
-use crate::screen::page::{drawn, leads_to};
 use crate::screen::page::unknown_act;
+use crate::screen::page::{drawn, leads_to};
 use crate::times::{Time, Times};
 
 const ROWS: usize = 100;
@@ -70,8 +70,9 @@ pub async fn list(reader: Reader, fields: Fields) -> Told<Response> {
         .with("limit", ROWS);
     let listed = reader.list::<Rule>(asked).await?;
     let times = Times::new(status.now());
-    let address =
-        |standing: &str, after: &str| link("/operations/noise", &[("site", &*site), ("standing", standing), ("after", after)]);
+    let address = |standing: &str, after: &str| {
+        link("/operations/noise", &[("site", &*site), ("standing", standing), ("after", after)])
+    };
     drawn(&Noise {
         frame: Frame::of(&reader, "Noise", Place::Operations, &status),
         tabs: Tabs("noise"),
@@ -104,7 +105,12 @@ fn row(rule: &Rule, times: &Times) -> Row {
             _ => "the whole site".into(),
         },
         evidence: share.map(|share| meter(share, &format!("{} %", percent(share)), false)),
-        evidence_words: format!("{} of {}, {}", count(rule.differed), count(rule.compared), counted(rule.pages, "page")),
+        evidence_words: format!(
+            "{} of {}, {}",
+            count(rule.differed),
+            count(rule.compared),
+            counted(rule.pages, "page")
+        ),
         reason: rule.reason.clone(),
         since: times.moment(rule.since.as_deref()),
         chip,

@@ -13,8 +13,8 @@ use crate::numbers::{counted, figure};
 use crate::problem::{Problem, Told};
 use crate::question::{Question, link};
 use crate::reader::Reader;
-use crate::screen::page::{drawn, leads_to};
 use crate::screen::page::unknown_act;
+use crate::screen::page::{drawn, leads_to};
 use crate::times::{Time, Times};
 
 const ROWS: usize = 200;
@@ -76,7 +76,10 @@ async fn screen(
     (wrong, done): (Option<String>, Option<String>),
 ) -> Told<Response> {
     let status: Status = reader.one(Question::of("status")).await?;
-    let asked = Question::of("seeds").with("limit", ROWS).with_some("after", fields.some("after")).with_some("tag", fields.some("tag"));
+    let asked = Question::of("seeds")
+        .with("limit", ROWS)
+        .with_some("after", fields.some("after"))
+        .with_some("tag", fields.some("tag"));
     let listed = reader.list::<Seed>(asked).await?;
     let times = Times::new(status.now());
     let given = urls(&fields).len();
@@ -84,7 +87,10 @@ async fn screen(
         frame: Frame { address: "/operations/seeds".into(), ..Frame::of(reader, "Seeds", Place::Operations, &status) },
         tabs: Tabs("seeds"),
         rows: listed.rows.iter().map(|seed| row(seed, &times)).collect(),
-        more: listed.after.as_deref().map(|after| link("/operations/seeds", &[("after", after), ("tag", fields.one("tag"))])),
+        more: listed
+            .after
+            .as_deref()
+            .map(|after| link("/operations/seeds", &[("after", after), ("tag", fields.one("tag"))])),
         scopes: SCOPES.map(|(name, words)| (name, words, fields.one("scope") == name)).into_iter().collect(),
         left: match given.saturating_sub(LOOKED_AT_MAX) {
             0 => String::new(),
@@ -230,7 +236,9 @@ mod tests {
 
     #[test]
     fn a_seed_says_only_what_the_form_says() {
-        let fields = Fields::read(b"urls=http%3A%2F%2Fa.example%2F%0D%0A%23+no%0D%0A&tags=news%2C+city&scope=&depth=2&weight=heavy");
+        let fields = Fields::read(
+            b"urls=http%3A%2F%2Fa.example%2F%0D%0A%23+no%0D%0A&tags=news%2C+city&scope=&depth=2&weight=heavy",
+        );
         assert_eq!(urls(&fields), ["http://a.example/"]);
         assert_eq!(
             entry(&fields, "http://a.example/"),

@@ -14,15 +14,25 @@ use crate::numbers::{bytes, count, counted, figure, percent};
 use crate::problem::Told;
 use crate::question::{Question, segment};
 use crate::reader::Reader;
-use crate::screen::page::{drawn, leads_to};
 use crate::screen::page::unknown_act;
+use crate::screen::page::{drawn, leads_to};
 use crate::times::{Time, Times, second_of};
 
 const SITES_READ: usize = 500;
 const SITES_SHOWN: usize = 12;
 const SETTINGS_SHOWN: [&str; 12] = [
-    "budget", "policy", "counts", "scope", "max_pages", "refresh_min", "delay", "concurrency", "hints", "keep_versions",
-    "disk_free_min", "contact",
+    "budget",
+    "policy",
+    "counts",
+    "scope",
+    "max_pages",
+    "refresh_min",
+    "delay",
+    "concurrency",
+    "hints",
+    "keep_versions",
+    "disk_free_min",
+    "contact",
 ];
 /// What visits find: the name in the series, in words, and what it means.
 const OUTCOMES: [(&str, &str, &str); 9] = [
@@ -112,12 +122,14 @@ pub fn row(setting: &Setting) -> (String, String, String) {
 
 fn says(status: &Status) -> String {
     match &status.crawl {
-        None => format!("{} held, {} made in all.", counted(status.totals.held, "page"), counted(status.totals.visits, "visit")),
-        Some(crawl) => format!(
-            "Process {}, {} of deeds written and synced.",
-            crawl.process,
-            counted(crawl.commits, "group"),
+        None => format!(
+            "{} held, {} made in all.",
+            counted(status.totals.held, "page"),
+            counted(status.totals.visits, "visit")
         ),
+        Some(crawl) => {
+            format!("Process {}, {} of deeds written and synced.", crawl.process, counted(crawl.commits, "group"),)
+        }
     }
 }
 
@@ -126,9 +138,24 @@ fn facts(status: &Status) -> Vec<(&'static str, String, &'static str, String)> {
     let totals = &status.totals;
     let free = status.disk_free_bytes.map_or_else(|| "–".into(), bytes);
     vec![
-        ("Budget", status.budget.clone(), "", format!("{} spent, {} in hand", count(status.spent as u64), figure(crawl.budget_in_hand))),
-        ("Waiting for a first visit", count(totals.waiting), "URLs", format!("{} under way", counted(crawl.in_flight, "request"))),
-        ("To be tried again", count(crawl.retries_waiting), "pages", format!("{} held back", counted(crawl.sites_backing_off, "site"))),
+        (
+            "Budget",
+            status.budget.clone(),
+            "",
+            format!("{} spent, {} in hand", count(status.spent as u64), figure(crawl.budget_in_hand)),
+        ),
+        (
+            "Waiting for a first visit",
+            count(totals.waiting),
+            "URLs",
+            format!("{} under way", counted(crawl.in_flight, "request")),
+        ),
+        (
+            "To be tried again",
+            count(crawl.retries_waiting),
+            "pages",
+            format!("{} held back", counted(crawl.sites_backing_off, "site")),
+        ),
         ("Free on disk", free, "", format!("{} kept", bytes(totals.body_bytes))),
         ("Feed stands at", status.cursor.clone(), "", counted(totals.events, "event")),
     ]
@@ -155,8 +182,10 @@ fn outcomes(series: &Series) -> Vec<Outcome> {
 /// Megabytes on the wire.
 fn traffic(series: &Series) -> Option<Svg> {
     let column = series.column("wire_bytes");
-    let bars: Vec<Bar> =
-        column.iter().map(|(begins, value)| Bar { begins: *begins, amounts: vec![value.unwrap_or(0.0) / MEGABYTE] }).collect();
+    let bars: Vec<Bar> = column
+        .iter()
+        .map(|(begins, value)| Bar { begins: *begins, amounts: vec![value.unwrap_or(0.0) / MEGABYTE] })
+        .collect();
     let first = bars.iter().position(|bar| bar.amounts[0] > 0.0)?;
     let bars = crate::screen::overview::gathered(&bars[first..]);
     let (from, until) = (bars.first()?.begins, second_of(&series.until)?);
@@ -185,7 +214,11 @@ fn promises(status: &Status) -> Option<String> {
         0 => "none is overdue".into(),
         overdue => format!("{} overdue", count(overdue)),
     };
-    Some(format!("{} promised to be visited in time: {overdue}. {}", counted(promises.pages, "page"), promises.cures.join(" ")))
+    Some(format!(
+        "{} promised to be visited in time: {overdue}. {}",
+        counted(promises.pages, "page"),
+        promises.cures.join(" ")
+    ))
 }
 
 fn index(status: &Status) -> String {

@@ -14,8 +14,8 @@ use super::rest::Rest;
 use crate::pages::Pages;
 use crate::schedule::words::{Words, word};
 use crate::{
-    Believing, Best, Held, Hinted, OwnTerms, Promising, Refresh, Sampled, Seen, SiteMemory, Topical, Unkept, Valued, View,
-    Weighable,
+    Believing, Best, Held, Hinted, OwnTerms, Promising, Refresh, Sampled, Seen, SiteMemory, Topical, Unkept, Valued,
+    View, Weighable,
 };
 
 pub struct Promises {
