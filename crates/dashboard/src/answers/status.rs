@@ -12,7 +12,6 @@ pub struct Status {
     pub policy: String,
     pub last_moment: Option<String>,
     pub cursor: String,
-    pub spent: f64,
     pub disk_free_bytes: Option<u64>,
     pub disk_total_bytes: Option<u64>,
     #[serde(flatten)]
@@ -20,8 +19,18 @@ pub struct Status {
     pub measures: Figures,
     pub promises: Option<Promises>,
     pub outbox: Option<Outbox>,
-    pub search: Option<TextIndex>,
     pub crawl: Option<Crawl>,
+    #[serde(flatten)]
+    pub kept: Kept,
+}
+
+/// What operations are told beside the totals.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Kept {
+    pub spent: f64,
+    pub blocked: u64,
+    pub search: Option<TextIndex>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -34,7 +43,6 @@ pub struct Totals {
     pub held: u64,
     pub gone: u64,
     pub failed: u64,
-    pub blocked: u64,
     pub refused: u64,
     pub visits: u64,
     pub versions: u64,

@@ -18,6 +18,7 @@ mod evidence;
 mod help;
 mod history;
 mod history_page;
+mod hits;
 mod lab;
 mod links;
 mod live;

@@ -1,8 +1,9 @@
-//! Alerts: the watches, making one, what was delivered, and where it goes.
+//! Alerts: the watches, making one (`watch_form`), what was delivered, and where it goes.
 
 mod deliveries;
 mod new_watch;
 mod routes;
+mod watch_form;
 mod watches;
 
 use std::sync::Arc;

@@ -13,8 +13,8 @@ use crate::numbers::{counted, figure};
 use crate::problem::Told;
 use crate::question::{Question, link, segment};
 use crate::reader::Reader;
+use crate::screen::hits::address;
 use crate::screen::page::{drawn, leads_to, unknown_act};
-use crate::screen::search::address;
 use crate::times::{Time, Times};
 
 /// Of a watch, deliveries of so many days are drawn.
@@ -84,7 +84,11 @@ struct OneWatch {
     found: String,
     tested: Vec<Tested>,
     deliveries: Vec<super::deliveries::Row>,
-    /// Where its matches are a feed.
+    links: Links,
+}
+
+/// Its feed, the form that changes it, and all its deliveries.
+struct Links {
     atom: String,
     edit: String,
     all: String,
@@ -198,9 +202,11 @@ pub async fn show(reader: Reader, Path(id): Path<String>) -> Told<Response> {
         found: found(lines.first()),
         tested: tested.collect(),
         deliveries: deliveries.iter().take(DELIVERIES_SHOWN).map(|one| super::deliveries::row(one, &times)).collect(),
-        atom: link("/feed.atom", &[("watch", &id)]),
-        edit: format!("/watches/{}/change", segment(&id)),
-        all: link("/deliveries", &[("watch", &id)]),
+        links: Links {
+            atom: link("/feed.atom", &[("watch", &id)]),
+            edit: format!("/watches/{}/change", segment(&id)),
+            all: link("/deliveries", &[("watch", &id)]),
+        },
         row,
         id,
     })

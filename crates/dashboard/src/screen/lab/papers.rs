@@ -13,7 +13,7 @@ use crate::problem::Told;
 use crate::question::{Question, link, segment};
 use crate::reader::{Listed, Reader};
 use crate::screen::page::drawn;
-use crate::screen::search::address;
+use crate::screen::hits::address;
 use crate::times::Times;
 
 /// URL records of one screen. Each is read from the history of its page.

@@ -11,7 +11,7 @@ use crate::problem::Told;
 use crate::question::{Question, link, segment};
 use crate::reader::Reader;
 use crate::screen::page::drawn;
-use crate::screen::search::address;
+use crate::screen::hits::address;
 use crate::times::{Time, Times};
 
 const ROWS: usize = 50;
@@ -60,7 +60,7 @@ pub async fn show(reader: Reader, fields: Fields) -> Told<Response> {
         Some((site.site, link, site.trouble?))
     });
     let totals = &status.totals;
-    let counts = [totals.failed, totals.blocked, totals.refused, totals.gone];
+    let counts = [totals.failed, status.kept.blocked, totals.refused, totals.gone];
     let states = STATES.iter().zip(counts);
     drawn(&Log {
         frame: Frame::of(&reader, "What went wrong", Place::Operations, &status),

@@ -142,7 +142,7 @@ fn facts(status: &Status) -> Vec<(&'static str, String, &'static str, String)> {
             "Budget",
             status.budget.clone(),
             "",
-            format!("{} spent, {} in hand", count(status.spent as u64), figure(crawl.budget_in_hand)),
+            format!("{} spent, {} in hand", count(status.kept.spent as u64), figure(crawl.budget_in_hand)),
         ),
         (
             "Waiting for a first visit",
@@ -222,7 +222,7 @@ fn promises(status: &Status) -> Option<String> {
 }
 
 fn index(status: &Status) -> String {
-    match &status.search {
+    match &status.kept.search {
         None => "There is no text index yet.".into(),
         Some(index) => {
             let behind = match index.behind_events {
