@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use common::browser::{Browser, View, axe, chromium};
 use common::edited::{Edited, visit};
-use common::serving::ask;
+use common::serving::{Serving, ask, serving};
 use common::{Running, ask_port, local_token, refused, vernal};
 
 const VIEWS: [View; 4] = [
@@ -217,6 +217,42 @@ fn keyboard(browser: &mut Browser, base: &str, world: &World) {
     browser.press("g");
     browser.press("c");
     assert_eq!(browser.run("document.activeElement.id + document.activeElement.value"), "jumpgc");
+    assert!(browser.faults.is_empty(), "{:?}", browser.faults);
+}
+
+#[test]
+fn what_is_new_is_announced_while_one_looks_and_rows_stay_where_they_are() {
+    let Some(chromium) = chromium() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let (data, web) = (dir.path().join("data"), Edited::serve(&[("/", harbour("1.85", 24))]));
+    visit(&data, &web.url("/"));
+    web.edit("/", harbour("2.25", 24));
+    visit(&data, &web.url("/"));
+    let Serving { main, _running, .. } =
+        serving(&data, &web.url("/"), &["--refresh-min", "1s", "--budget", "1000000/s"]);
+    let mut browser = Browser::start(&chromium);
+    browser.look_as(VIEWS[0]);
+    browser.open(&format!("http://{main}/changes"));
+    let rows = "document.querySelectorAll('[data-rows] [data-row]').length";
+    let before = browser.run(rows);
+    assert_eq!((before.as_u64(), browser.run("document.querySelector('[data-new]').hidden")), (Some(1), true.into()));
+    browser.run("new Promise(done => { const feed = new EventSource('/live?since=' + document.querySelector('#main').dataset.cursor); \
+                 feed.onopen = () => { feed.close(); done(true); }; })");
+    web.edit("/", harbour("2.25", 48));
+    browser.run(
+        "new Promise(done => { const line = document.querySelector('[data-new]'); \
+                 const look = () => line.hidden ? requestAnimationFrame(look) : done(true); look(); })",
+    );
+    assert_eq!(browser.run(rows), before, "rows never move under the pointer");
+    browser.run("document.querySelector('[data-new]').click()");
+    browser.settle();
+    assert_eq!(browser.run(rows).as_u64(), Some(2));
+    // Light and dark change at once and are kept by the server.
+    browser.run("document.querySelector('[data-theme-next]').click()");
+    assert_eq!(browser.run("document.documentElement.dataset.theme"), "dark");
+    browser.run("fetch('/theme', { method: 'POST', body: new URLSearchParams({ theme: 'dark', back: '/' }), redirect: 'manual' }).then(() => true)");
+    browser.open(&format!("http://{main}/sites"));
+    assert_eq!(browser.run("document.documentElement.dataset.theme"), "dark");
     assert!(browser.faults.is_empty(), "{:?}", browser.faults);
 }
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::header::ORIGIN;
+use axum::http::header::{ACCEPT, ORIGIN};
 use axum::http::{Extensions, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{any, get};
+use tower::ServiceExt;
 use tower_http::compression::CompressionLayer;
 
 use crate::problem::Problem;
@@ -51,7 +52,6 @@ pub struct House {
 pub fn router(dashboard: Dashboard) -> Router {
     let Dashboard { api, carry, random, is_secure, archive, read_only } = dashboard;
     let (sessions, assets) = (Sessions::default(), assets::folder());
-    let behind = api.clone();
     let house = Arc::new(House { api, carry, random, is_secure, archive, read_only, sessions, assets });
     screen::routes()
         .layer(middleware::from_fn_with_state(Arc::clone(&house), told))
@@ -59,8 +59,27 @@ pub fn router(dashboard: Dashboard) -> Router {
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(middleware::from_fn_with_state((), headers::safe))
         .layer(CompressionLayer::new())
-        .with_state(house)
-        .fallback_service(behind)
+        .with_state(Arc::clone(&house))
+        .fallback_service(any(behind).with_state(house))
+}
+
+/// What the dashboard has no screen for goes to the API; whoever looks for a page that is not there is told so in HTML.
+async fn behind(State(house): State<Arc<House>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let accept = parts.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    let is_person = accept.contains("text/html") && !parts.uri.path().starts_with("/api/");
+    let reader = is_person.then(|| Reader::of(&parts, &house));
+    let answer = match house.api.clone().oneshot(Request::from_parts(parts, body)).await {
+        Ok(answer) => answer,
+        Err(never) => match never {},
+    };
+    match reader.filter(|_| answer.status() == StatusCode::NOT_FOUND) {
+        Some(reader) => {
+            let line = "there is no screen at this address";
+            headers::marked(screen::wrong(&reader, &Problem::new(StatusCode::NOT_FOUND, line)).await)
+        }
+        None => answer,
+    }
 }
 
 /// Refuses writes that do not come from our own pages, and draws what went wrong.

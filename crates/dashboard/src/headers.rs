@@ -1,5 +1,6 @@
 //! What browsers are told to refuse, on every answer of the dashboard.
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
@@ -26,8 +27,11 @@ const KEPT: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-pub async fn safe(State(()): State<()>, request: Request, next: Next) -> Response<axum::body::Body> {
-    let mut response = next.run(request).await;
+pub async fn safe(State(()): State<()>, request: Request, next: Next) -> Response<Body> {
+    marked(next.run(request).await)
+}
+
+pub fn marked(mut response: Response<Body>) -> Response<Body> {
     let policy = match response.extensions().get::<Frames>() {
         Some(Frames(origin)) => HeaderValue::from_str(&format!("{POLICY}; frame-src {origin}")),
         None => Ok(HeaderValue::from_static(POLICY)),

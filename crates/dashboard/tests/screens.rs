@@ -401,3 +401,19 @@ fn an_empty_folder_says_what_comes_next() {
         assert!(html.contains(says), "{screen}: {html}");
     }
 }
+
+#[test]
+fn an_address_without_a_screen_is_told_to_people_in_html_and_to_programs_as_before() {
+    let router = dashboard(Arc::new(str::to_owned));
+    let asked = |address: &str, accept: &str| {
+        let request = Request::get(address).header("host", "localhost").header("accept", accept);
+        let answer = ask(&router, request.body(Body::empty()).unwrap());
+        let is_html =
+            answer.headers().get("content-type").is_some_and(|kind| kind.to_str().unwrap().starts_with("text/html"));
+        (answer.status().as_u16(), is_html, answer.headers().contains_key("content-security-policy"))
+    };
+    assert_eq!(asked("/nowhere", "text/html,*/*"), (404, true, true));
+    assert_eq!(asked("/nowhere", "*/*"), (404, false, false));
+    assert_eq!(asked("/api/v1/nowhere", "text/html"), (404, false, false));
+    assert_eq!(asked("/api/v1/status", "text/html").0, 200);
+}

@@ -27,7 +27,7 @@ pub mod descriptors;
 pub mod files;
 pub mod folder;
 pub mod live;
-mod local_token;
+pub mod local_token;
 pub mod network;
 pub mod parts;
 pub mod progress;

@@ -20,7 +20,7 @@ use crate::reader::Reader;
 use crate::times::{self, Times};
 
 /// Visits among which versions can be chosen.
-const VISITS_MAX: usize = 400;
+const VISITS_MAX: usize = 200;
 /// Lines of source that one screen shows.
 const SOURCE_LINES_MAX: usize = 2_000;
 

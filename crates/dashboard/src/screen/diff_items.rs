@@ -38,6 +38,11 @@ impl Item {
         }
     }
 
+    /// Whether the other side says the same with everything that changed, so that small screens show one side only.
+    pub fn has_twin(&self) -> bool {
+        self.joins.is_some() || (self.left.is_some() && self.right.is_some())
+    }
+
     pub fn is(&self, form: &str) -> bool {
         self.form == form
     }

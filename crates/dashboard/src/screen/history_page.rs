@@ -18,7 +18,7 @@ use crate::reader::Reader;
 use crate::times::Times;
 
 /// Visits that one screen draws.
-const VISITS_MAX: usize = 1_000;
+const VISITS_MAX: usize = 400;
 
 #[derive(Deserialize)]
 pub struct Asked {

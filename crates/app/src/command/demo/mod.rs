@@ -22,6 +22,7 @@ use crate::output::{Sink, bytes_shown};
 use crate::runtime::clock::Clock;
 use crate::runtime::crawl::{self, Beginning, Crawl};
 use crate::runtime::live::{Ended, Until};
+use crate::runtime::local_token;
 use crate::runtime::network;
 use crate::runtime::shutdown::Signals;
 use crate::seeds::SeedEntry;
@@ -167,7 +168,12 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: O
         tracing::info!("serving on {url}");
         if real_time.is_none() && !context.json {
             let mut sink = Sink::stdout();
-            sink.line(&format!("The dashboard is on {url}  It goes on until you stop it with Ctrl-C."))?;
+            sink.line(&format!("The dashboard is on {url} and goes on until you stop it with Ctrl-C."))?;
+            if let Some(token) = local_token::of(&settings.data).filter(|_| context.token.is_none()) {
+                // The folder goes with the demonstration, and the token with it.
+                sink.line(&format!("To change things in it, open {url}login?token={token}"))?;
+            }
+            sink.flush()?;
         }
     }
     let truth = Truth::new(served.web());
