@@ -7,7 +7,6 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::watch_form::{OVERS, command, merged, watch, written};
-use super::watches::Tabs;
 use crate::answers::{AlertRoute, Change, Event, Preview, Status, Told as ToldEvent, Watch};
 use crate::chart::{Svg, kinds, magnitude};
 use crate::fields::Fields;
@@ -50,7 +49,6 @@ type Choice = (&'static str, &'static str, bool);
 #[template(path = "new_watch.html")]
 struct NewWatch {
     frame: Frame,
-    tabs: Tabs,
     title: &'static str,
     action: String,
     wrong: Option<String>,
@@ -184,7 +182,6 @@ async fn screen(reader: &Reader, fields: Fields, id: Option<&str>, wrong: Option
     let title = if id.is_some() { "Change the watch" } else { "New watch" };
     drawn(&NewWatch {
         frame: Frame::of(reader, title, Place::Watches, &status),
-        tabs: Tabs::of(&status, "new"),
         title,
         action: id.map_or_else(|| "/watches/new".into(), |id| format!("/watches/{}/change", segment(id))),
         wrong,
