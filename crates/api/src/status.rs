@@ -123,7 +123,7 @@ pub struct SamplingCycleJson {
     groups: u64,
     pages: u64,
     /// Pages to sample, and those that were, answered or under way.
-    quota: u64,
+    sample_size: u64,
     sampled: u64,
     /// Pages that were visited beside the sample.
     downloaded: u64,
@@ -334,7 +334,7 @@ fn cycle_json(cycle: SamplingCycle) -> SamplingCycleJson {
         share: cycle.share,
         groups: cycle.groups,
         pages: cycle.pages,
-        quota: cycle.quota,
+        sample_size: cycle.quota,
         sampled: cycle.sampled,
         downloaded: cycle.downloaded,
         compared: cycle.compared,

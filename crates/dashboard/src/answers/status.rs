@@ -131,7 +131,7 @@ pub struct SamplingCycle {
     pub share: f64,
     pub groups: u64,
     pub pages: u64,
-    pub quota: u64,
+    pub sample_size: u64,
     pub sampled: u64,
     pub downloaded: u64,
     pub compared: u64,

@@ -153,7 +153,7 @@ fn lists_words(lists: &[PriorityList], runs: bool) -> String {
 }
 
 fn cycle_shown(cycle: &SamplingCycle, times: &Times) -> Cycle {
-    let done = if cycle.quota > 0 { cycle.sampled as f64 / cycle.quota as f64 } else { 0.0 };
+    let done = if cycle.sample_size > 0 { cycle.sampled as f64 / cycle.sample_size as f64 } else { 0.0 };
     let begins = times.moment(cycle.begins.as_deref()).words;
     let ends = times.ago(cycle.ends.as_deref());
     Cycle {
@@ -161,10 +161,10 @@ fn cycle_shown(cycle: &SamplingCycle, times: &Times) -> Cycle {
             "The cycle began {begins} and ends {ends}. It pays for {} % of the pages.",
             percent(cycle.share.min(1.0))
         ),
-        sampled: meter(done, &format!("{} of {} sampled", count(cycle.sampled), count(cycle.quota)), false),
+        sampled: meter(done, &format!("{} of {} sampled", count(cycle.sampled), count(cycle.sample_size)), false),
         facts: vec![
             ("Groups", count(cycle.groups), format!("with {}", counted(cycle.pages, "page"))),
-            ("Quota", count(cycle.quota), format!("{} sampled", count(cycle.sampled))),
+            ("Quota", count(cycle.sample_size), format!("{} sampled", count(cycle.sampled))),
             (
                 "Change ratio of the samples",
                 share(cycle.change_ratio),
