@@ -60,6 +60,8 @@ struct NewWatch {
     /// Why there is no preview, where one was asked for.
     no_preview: Option<String>,
     command: String,
+    /// The door, and back to this form as it was filled in by a link.
+    login: String,
 }
 
 /// What can be chosen.
@@ -192,6 +194,7 @@ async fn screen(reader: &Reader, fields: Fields, id: Option<&str>, wrong: Option
         preview,
         no_preview,
         command: command(&fields),
+        login: link("/login", &[("back", &reader.address)]),
         fields,
     })
 }

@@ -102,7 +102,7 @@ pub async fn show(reader: Reader, fields: Fields) -> Told<Response> {
         no_cycle: match &status.crawl {
             None => "Nobody crawls, so no cycle goes on.".into(),
             Some(_) => format!(
-                "The policy in force, {}, does not sample in cycles; or its first cycle has not begun. `--policy hybrid` does.",
+                "The policy in force, {}, does not sample in cycles, or its first has not begun. `--policy hybrid` does.",
                 status.policy
             ),
         },
