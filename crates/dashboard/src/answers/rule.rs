@@ -12,4 +12,11 @@ pub struct Rule {
     pub what: String,
     pub on: String,
     pub page: Option<String>,
+    pub since: Option<String>,
+    pub differed: u64,
+    pub compared: u64,
+    pub pages: u64,
+    pub before: String,
+    pub after: String,
+    pub reason: String,
 }

@@ -20,6 +20,17 @@ pub struct Status {
     pub promises: Option<Promises>,
     pub outbox: Option<Outbox>,
     pub crawl: Option<Crawl>,
+    #[serde(flatten)]
+    pub kept: Kept,
+}
+
+/// What operations are told beside the totals.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Kept {
+    pub spent: f64,
+    pub blocked: u64,
+    pub search: Option<TextIndex>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -68,8 +79,18 @@ pub struct Promises {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Outbox {
+    pub watches: u64,
     pub waiting: u64,
     pub failing_routes: Vec<String>,
+}
+
+/// How far the text index is.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct TextIndex {
+    pub units: u64,
+    pub bytes: u64,
+    pub behind_events: u64,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -80,12 +101,42 @@ pub struct Crawl {
     pub now: Option<String>,
     pub time_scale: f64,
     pub in_flight: u64,
+    pub lists: Vec<PriorityList>,
+    pub cycle: Option<SamplingCycle>,
+    pub commits: u64,
+    pub budget_in_hand: f64,
     pub disk_full: bool,
     pub sites_backing_off: u64,
     pub waits_for_budget_until: Option<String>,
     pub retries_waiting: u64,
     #[serde(flatten)]
     pub freshness: Freshness,
+}
+
+/// One of the lists among which the allocator draws.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct PriorityList {
+    pub turns: u64,
+    pub waiting: u64,
+    pub drawn: u64,
+}
+
+/// A round of sampling and downloading.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct SamplingCycle {
+    pub begins: Option<String>,
+    pub ends: Option<String>,
+    pub share: f64,
+    pub groups: u64,
+    pub pages: u64,
+    pub quota: u64,
+    pub sampled: u64,
+    pub downloaded: u64,
+    pub compared: u64,
+    pub changed: u64,
+    pub change_ratio: Option<f64>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -95,6 +146,17 @@ pub struct Freshness {
     pub freshness_measured: Option<f64>,
     pub freshness_samples: u64,
     pub trap_pages: u64,
+    pub freshness_samples_needed: u64,
+    pub calibration: Vec<CalibrationBin>,
+}
+
+/// What was believed of samples, and what they were.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct CalibrationBin {
+    pub samples: u64,
+    pub believed: f64,
+    pub found: f64,
 }
 
 impl Status {

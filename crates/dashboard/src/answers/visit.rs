@@ -25,6 +25,28 @@ pub struct Visit {
     pub change: Option<Change>,
 }
 
+/// Everything that is kept of one visit.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Evidence {
+    #[serde(flatten)]
+    pub visit: Visit,
+    pub finished: Option<String>,
+    pub decided_by: Option<String>,
+    pub address: Option<String>,
+    pub record: Option<Place>,
+    pub counted: Option<bool>,
+}
+
+/// Where a record lies in the WARC files.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Place {
+    pub segment: u64,
+    pub offset: u64,
+    pub length: u64,
+}
+
 impl Visit {
     /// Whether the visit gave nothing: it failed, or was refused.
     pub fn is_trouble(&self) -> bool {

@@ -8,6 +8,7 @@
 
 mod budgets;
 mod calendar;
+mod calibration;
 mod heat;
 mod lines;
 mod scale;
@@ -18,6 +19,7 @@ mod timeline;
 
 pub use budgets::Budgets;
 pub use calendar::{Day, calendar};
+pub use calibration::{Dot, calibration};
 pub use heat::heat;
 pub use lines::{Line, Lines};
 pub use small::{kinds, life, magnitude, meter, spans, spark};

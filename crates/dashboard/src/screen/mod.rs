@@ -6,20 +6,29 @@
 //! - `told`: an event, as rows and screens tell it.
 //! - `wrong`: what is shown when a question fails. `door`: login, logout, light and dark. `live`: what moves while one looks.
 
+mod alerts;
+mod as_it_was;
 mod blame;
 mod changes;
 mod diff;
 mod diff_items;
 mod door;
 mod event;
+mod evidence;
+mod help;
 mod history;
 mod history_page;
+mod hits;
+mod lab;
+mod links;
 mod live;
+mod operations;
 mod overview;
 mod page;
 mod page_head;
 mod plan;
 mod routes;
+mod search;
 mod site;
 mod sites;
 mod told;

@@ -237,7 +237,7 @@ fn spent(series: &Series) -> Option<Svg> {
 }
 
 /// Neighbours together, so that there are few enough to see.
-fn gathered(bars: &[Bar]) -> Vec<Bar> {
+pub fn gathered(bars: &[Bar]) -> Vec<Bar> {
     let size = bars.len().div_ceil(BARS_MAX).max(1);
     let sum = |group: &[Bar], place: usize| group.iter().filter_map(|bar| bar.amounts.get(place)).sum();
     let together = |group: &[Bar]| Bar {

@@ -30,6 +30,11 @@ pub fn with_cookie(mut response: Response, cookie: &str) -> Response {
     response
 }
 
+/// A form that names no deed of its screen.
+pub fn unknown_act(act: &str) -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, format!("nothing here is called `{act}`"))
+}
+
 /// An address that stays here: anything else would lead a reader away in our name.
 pub fn own_address(address: &str) -> &str {
     let stays = address.starts_with('/') && !address.starts_with("//") && !address.contains('\\');

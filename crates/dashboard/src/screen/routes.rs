@@ -5,7 +5,10 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-use super::{blame, changes, diff, door, event, history_page, live, overview, plan, site, sites};
+use super::{
+    alerts, as_it_was, blame, changes, diff, door, event, evidence, help, history_page, lab, links, live, operations, overview, plan,
+    search, site, sites,
+};
 use crate::dashboard::House;
 
 pub fn routes() -> Router<Arc<House>> {
@@ -22,6 +25,14 @@ pub fn routes() -> Router<Arc<House>> {
         .route("/login", get(door::show).post(door::login))
         .route("/logout", post(door::logout))
         .route("/theme", post(door::theme))
+        .route("/search", get(search::show))
         .route("/more", get(door::more))
+        .route("/as-it-was", get(as_it_was::show))
+        .route("/evidence", get(evidence::show))
+        .route("/links", get(links::show))
+        .route("/help", get(help::show))
         .route("/live", get(live::stream))
+        .merge(alerts::routes())
+        .merge(lab::routes())
+        .merge(operations::routes())
 }
