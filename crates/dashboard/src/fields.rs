@@ -45,10 +45,6 @@ impl Fields {
         self.all(name).any(|given| given == value)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The parts of a list that is written with commas or on lines.
     pub fn listed(&self, name: &str) -> Vec<String> {
         let parts = self.one(name).split([',', '\n']).map(str::trim).filter(|part| !part.is_empty());

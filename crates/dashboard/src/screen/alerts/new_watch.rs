@@ -50,7 +50,6 @@ type Choice = (&'static str, &'static str, bool);
 #[template(path = "new_watch.html")]
 struct NewWatch {
     frame: Frame,
-    tabs: Tabs,
     title: &'static str,
     action: String,
     wrong: Option<String>,
@@ -184,7 +183,6 @@ async fn screen(reader: &Reader, fields: Fields, id: Option<&str>, wrong: Option
     let title = if id.is_some() { "Change the watch" } else { "New watch" };
     drawn(&NewWatch {
         frame: Frame::of(reader, title, Place::Watches, &status),
-        tabs: Tabs::of(&status, "new"),
         title,
         action: id.map_or_else(|| "/watches/new".into(), |id| format!("/watches/{}/change", segment(id))),
         wrong,
