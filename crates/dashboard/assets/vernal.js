@@ -245,7 +245,7 @@ function joinMoves(side) {
 
 // --- live: regions are exchanged when their content differs; rows of a list never move under the pointer
 
-const REST_MS = 3000;
+const REST_MS = 5000;
 let stream, due = 0, pending = false, count = 0;
 
 async function refresh() {

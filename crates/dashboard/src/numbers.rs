@@ -54,18 +54,6 @@ pub fn figure(number: f64) -> String {
     }
 }
 
-/// How often a page changes, from its changes a day.
-pub fn rate(per_day: f64) -> String {
-    match per_day {
-        rate if rate <= 0.0 => "never seen to change".into(),
-        rate if rate >= 1.0 => format!("{rate:.1} times a day"),
-        rate => {
-            let days = 1.0 / rate;
-            if days < 1.5 { "once a day".into() } else { format!("every {} days", figure(days.round())) }
-        }
-    }
-}
-
 /// A part of a whole, in percent of a drawing.
 pub fn part(amount: f64, of: f64) -> f64 {
     if of > 0.0 { (amount / of * 100.0).clamp(0.0, 100.0) } else { 0.0 }
@@ -95,10 +83,6 @@ mod tests {
             ["999 B", "1.0 kB", "1.0 MB", "48.4 GB"]
         );
         assert_eq!([counted(1, "page"), counted(2, "page")], ["1 page", "2 pages"]);
-        assert_eq!(
-            [rate(0.0), rate(12.4), rate(1.0 / 19.0), rate(0.9)],
-            ["never seen to change", "12.4 times a day", "every 19.0 days", "once a day"]
-        );
         assert_eq!([share(Some(0.938)), share(None)], ["93.8 %", "–"]);
     }
 

@@ -16,8 +16,12 @@ mod status;
 mod visit;
 mod watch;
 
-pub use blame::{Blame, BlamedParagraph, Seen};
-pub use diff::{Diff, DiffParagraph, Edit};
+#[cfg(test)]
+pub use blame::Seen;
+pub use blame::{Blame, BlamedParagraph};
+#[cfg(test)]
+pub use diff::Edit;
+pub use diff::{Diff, DiffParagraph};
 pub use event::{Change, Counts, Event, Noise, Note, Paragraph, Tally};
 pub use operating::{Check, Link, Seed, Setting};
 pub use page::{Page, UrlRecord, Version, Why};

@@ -12,7 +12,7 @@ use crate::frame::{Frame, Place};
 use crate::problem::Told as Result;
 use crate::question::{Question, link, segment};
 use crate::reader::Reader;
-use crate::times::{self, Bracket, Times};
+use crate::times::{self, Times};
 use crate::words;
 
 const SAMPLE_SHOWN: usize = 8;
@@ -33,7 +33,6 @@ pub struct Told {
     pub site: String,
     pub url: String,
     pub sentence: String,
-    pub when: Bracket,
     pub kinds: Svg,
     pub magnitude: (Svg, String),
     pub tally: Tally,
@@ -91,7 +90,6 @@ impl Told {
             language: words::language(&event.language),
             site: event.site.clone(),
             sentence: sentence(&event, times),
-            when: times.bracket(event.seen_same.as_deref(), event.seen_different.as_deref()),
             kinds: kinds(&event.change),
             magnitude: (magnitude(event.change.magnitude), degree(&event)),
             tally: event.tally(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 
-use crate::answers::{Tally, Visit};
+use crate::answers::Visit;
 use crate::chart::{Day, Mark, Svg, Timeline, calendar, kinds, magnitude};
 use crate::numbers::{bytes, counted};
 use crate::question::link;
@@ -21,7 +21,6 @@ pub struct VersionLine {
     pub when: Bracket,
     pub kinds: Svg,
     pub magnitude: Svg,
-    pub tally: Tally,
     pub size: String,
     pub is_from: bool,
     pub is_to: bool,
@@ -78,7 +77,6 @@ pub fn versions(url: &str, visits: &[Visit], times: &Times) -> Vec<VersionLine> 
                 when: times.bracket(visit.seen_same.as_deref(), visit.seen_different.as_deref()),
                 kinds: kinds(change),
                 magnitude: magnitude(change.magnitude),
-                tally: Tally::default(),
                 size: bytes(version.body_bytes),
                 is_from: place == 1,
                 is_to: place == 0,

@@ -11,7 +11,6 @@ pub struct PageHead {
     pub site: String,
     pub site_link: String,
     pub path: String,
-    pub url: String,
     pub tabs: Vec<Tab>,
     pub watch: String,
 }
@@ -60,7 +59,6 @@ impl PageHead {
             site: site.to_owned(),
             site_link: format!("/sites/{}", segment(site)),
             path: words::path(url),
-            url: url.to_owned(),
             tabs: TABS.into_iter().map(tab).collect(),
             watch: link("/watches/new", &[("url", url)]),
         }

@@ -6,8 +6,8 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use super::{
-    alerts, as_it_was, blame, changes, diff, door, event, evidence, help, history_page, lab, links, live, operations, overview, plan,
-    search, site, sites,
+    alerts, as_it_was, blame, changes, diff, door, event, evidence, help, history_page, lab, links, live, operations,
+    overview, plan, search, site, sites,
 };
 use crate::dashboard::House;
 

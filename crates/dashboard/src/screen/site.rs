@@ -49,7 +49,6 @@ struct SiteScreen {
 
 struct Links {
     changes: String,
-    folded: String,
     watch: String,
 }
 
@@ -123,7 +122,6 @@ pub async fn show(reader: Reader, Path(name): Path<String>) -> Told<Response> {
         traps: site.traps.iter().take(RULES_SHOWN).map(|trap| words::cut(trap, 300)).collect(),
         links: Links {
             changes: link("/changes", &[("site", &*site.site)]),
-            folded: link("/changes", &[("site", &*site.site), ("event", "template")]),
             watch: link("/watches/new", &[("site", &*site.site)]),
         },
         name: site.site.clone(),
@@ -197,7 +195,7 @@ fn page_line(page: &PageRow, times: &Times) -> PageLine {
 }
 
 fn courtesy(site: &Site, times: &Times) -> Vec<(&'static str, String)> {
-    let delay = site.crawl_delay_secs.map_or("none asked for".into(), |seconds| span(seconds));
+    let delay = site.crawl_delay_secs.map_or("none asked for".into(), span);
     let mut rows = vec![("Standing", site.standing.clone()), ("Crawl-delay of robots.txt", delay)];
     if let Some(not_before) = &site.not_before {
         rows.push(("Not before", times.moment(Some(not_before)).words));

@@ -13,7 +13,6 @@ const NOISE_MAX: usize = 20;
 
 /// An event in a list.
 pub struct Row {
-    pub id: String,
     pub link: String,
     pub state: &'static str,
     pub title: String,
@@ -58,7 +57,6 @@ pub struct Aside {
 pub fn row(event: &Event, times: &Times) -> Row {
     Row {
         link: format!("/changes/{}", segment(&event.id)),
-        id: event.id.clone(),
         state: match event.around.mark.as_ref().map(|mark| mark.state.as_str()) {
             Some("new") => "new",
             Some("act") => "act",

@@ -12,8 +12,8 @@ use crate::numbers::{count, counted, figure, percent, share};
 use crate::problem::Told;
 use crate::question::{Question, link, segment};
 use crate::reader::{Listed, Reader};
-use crate::screen::page::drawn;
 use crate::screen::hits::address;
+use crate::screen::page::drawn;
 use crate::times::Times;
 
 /// URL records of one screen. Each is read from the history of its page.

@@ -10,8 +10,8 @@ use crate::frame::{Frame, Place};
 use crate::problem::Told;
 use crate::question::{Question, link, segment};
 use crate::reader::Reader;
-use crate::screen::page::drawn;
 use crate::screen::hits::address;
+use crate::screen::page::drawn;
 use crate::times::{Time, Times};
 
 const ROWS: usize = 50;
