@@ -26,7 +26,7 @@ impl Question {
         }
     }
 
-    pub fn uri(&self) -> String {
+    pub fn address(&self) -> String {
         link(&self.path, &self.pairs)
     }
 }
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn values_stay_values() {
         let asked = Question::of("page").with("url", "http://a.example/?a=1&b=<2>#c").with_some("x", Some(" "));
-        assert_eq!(asked.uri(), "/api/v1/page?url=http%3A%2F%2Fa.example%2F%3Fa%3D1%26b%3D%3C2%3E%23c");
+        assert_eq!(asked.address(), "/api/v1/page?url=http%3A%2F%2Fa.example%2F%3Fa%3D1%26b%3D%3C2%3E%23c");
         assert_eq!(link("/sites", &[("site", "")]), "/sites");
         assert_eq!(segment("a b/../c?d:8"), "a%20b%2F..%2Fc%3Fd%3A8");
     }

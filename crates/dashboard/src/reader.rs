@@ -169,7 +169,7 @@ impl Reader {
         question: &Question,
         body: Option<(&'static str, String)>,
     ) -> Told<Response<Body>> {
-        let mut request = Request::builder().method(method).uri(question.uri());
+        let mut request = Request::builder().method(method).uri(question.address());
         if let Some(headers) = request.headers_mut() {
             headers.extend(self.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
             headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -202,5 +202,5 @@ impl Reader {
 }
 
 fn unreadable(question: &Question, error: &serde_json::Error) -> Problem {
-    Problem::failed(format!("read the answer of {}: {error}", question.uri()))
+    Problem::failed(format!("read the answer of {}: {error}", question.address()))
 }

@@ -72,7 +72,7 @@ pub async fn show(reader: Reader, Query(asked): Query<Asked>) -> Told<Response> 
         before: address(place + 1),
         after: place.checked_sub(1).and_then(address),
         replay: archive.as_ref().and_then(|archive| replay(archive, moment, &page.url)),
-        bytes: Question::of("body").with("url", &page.url).with("version", number).uri(),
+        bytes: Question::of("body").with("url", &page.url).with("version", number).address(),
         url: page.url.clone(),
     };
     let mut response = drawn(&screen)?;

@@ -52,16 +52,11 @@ struct View {
 }
 
 struct Shown {
-    from: Choice,
-    to: Choice,
-    choices: Vec<Choice>,
-    steps: Steps,
+    pair: Pair,
     kinds: Svg,
     magnitude: (Svg, String),
     tally: Tally,
     sentence: String,
-    sizes: (String, String),
-    digests: (String, String),
     items: Vec<Item>,
     source: Vec<SourceLine>,
     notes: Vec<(String, String)>,
@@ -69,6 +64,16 @@ struct Shown {
     is_coarse: bool,
     citation: (String, String),
     watch: String,
+}
+
+/// The two versions, and others to choose.
+struct Pair {
+    from: Choice,
+    to: Choice,
+    choices: Vec<Choice>,
+    steps: Steps,
+    sizes: (String, String),
+    digests: (String, String),
 }
 
 /// A line of source, with `added`, `removed`, `place` or nothing.
@@ -133,15 +138,17 @@ fn shown(
     let sentence = sentence(&diff, visits, times);
     let degree = if diff.change.degree.is_empty() { "none" } else { &diff.change.degree };
     Shown {
-        from: Choice::of(&diff.from, times),
-        to: Choice::of(&diff.to, times),
-        choices: versions::choices(visits, (&diff.from, &diff.to), times),
-        steps: versions::steps(&asked.url, &asked.view, visits, (from, to)),
+        pair: Pair {
+            from: Choice::of(&diff.from, times),
+            to: Choice::of(&diff.to, times),
+            choices: versions::choices(visits, (&diff.from, &diff.to), times),
+            steps: versions::steps(&asked.url, &asked.view, visits, (from, to)),
+            sizes: (bytes(diff.from.body_bytes), bytes(diff.to.body_bytes)),
+            digests: (diff.from.payload_digest.clone(), diff.to.payload_digest.clone()),
+        },
         kinds: kinds(&diff.change),
         magnitude: (magnitude(diff.change.magnitude), format!("{degree}, {:.2}", diff.change.magnitude)),
         tally: tally(&diff.paragraphs),
-        sizes: (bytes(diff.from.body_bytes), bytes(diff.to.body_bytes)),
-        digests: (diff.from.payload_digest.clone(), diff.to.payload_digest.clone()),
         items: if view == "source" { Vec::new() } else { diff_items::items(&diff.paragraphs, view) },
         source: source.lines().take(SOURCE_LINES_MAX).map(source_line).collect(),
         notes: told::notes(&diff.change),

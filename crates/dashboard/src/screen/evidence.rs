@@ -157,7 +157,7 @@ fn leads(url: &str, evidence: &Evidence) -> Vec<(String, &'static str)> {
     let number = version.number.to_string();
     let mut leads = vec![
         (link("/as-it-was", &[("url", url), ("version", &number)]), "As it was"),
-        (Question::of("body").with("url", url).with("version", version.number).uri(), "The bytes"),
+        (Question::of("body").with("url", url).with("version", version.number).address(), "The bytes"),
     ];
     if version.number > 1 {
         let before = (version.number - 1).to_string();

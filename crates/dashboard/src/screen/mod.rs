@@ -4,7 +4,7 @@
 //! - `routes`: the address of each screen. `page`: how a template becomes an answer.
 //! - `page_head`: what stands above the screens of a page. `history`: its visits, drawn.
 //! - `told`: an event, as rows and screens tell it.
-//! - `wrong`: what is shown when a question fails. `door`: login, logout, light and dark. `live`: what moves while one looks.
+//! - `wrong`: what is shown when a question fails. `login`: login, logout, light and dark. `live`: what moves while one looks.
 
 mod alerts;
 mod as_it_was;
@@ -12,7 +12,6 @@ mod blame;
 mod changes;
 mod diff;
 mod diff_items;
-mod door;
 mod event;
 mod evidence;
 mod help;
@@ -22,6 +21,7 @@ mod hits;
 mod lab;
 mod links;
 mod live;
+mod login;
 mod operations;
 mod overview;
 mod page;

@@ -47,9 +47,14 @@ struct Overview {
     spent: Option<Svg>,
     site_count: String,
     sites: Vec<SiteLine>,
-    room: String,
-    disk: Option<(Svg, String)>,
+    room: Room,
     look: Vec<Look>,
+}
+
+/// What is kept, and what room there is: the drawing with its words where the disk is known.
+struct Room {
+    note: String,
+    disk: Option<(Svg, String)>,
 }
 
 /// What the visits of the last day won, around the figure that matters.
@@ -121,8 +126,7 @@ pub async fn show(reader: Reader, Query(asked): Query<Asked>) -> Told<Response> 
         spent: spent(&visits?),
         site_count: counted(status.totals.sites, "site"),
         sites: shown,
-        room: room(&status),
-        disk: disk(&status),
+        room: Room { note: room(&status), disk: disk(&status) },
         look: looks(&status, &sites),
     })
 }

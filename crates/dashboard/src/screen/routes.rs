@@ -6,7 +6,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use super::{
-    alerts, as_it_was, blame, changes, diff, door, event, evidence, help, history_page, lab, links, live, operations,
+    alerts, as_it_was, blame, changes, diff, event, evidence, help, history_page, lab, links, live, login, operations,
     overview, plan, search, site, sites,
 };
 use crate::dashboard::House;
@@ -22,11 +22,11 @@ pub fn routes() -> Router<Arc<House>> {
         .route("/diff", get(diff::show))
         .route("/page", get(history_page::show))
         .route("/plan", get(plan::show))
-        .route("/login", get(door::show).post(door::login))
-        .route("/logout", post(door::logout))
-        .route("/theme", post(door::theme))
+        .route("/login", get(login::show).post(login::login))
+        .route("/logout", post(login::logout))
+        .route("/theme", post(login::theme))
         .route("/search", get(search::show))
-        .route("/more", get(door::more))
+        .route("/more", get(login::more))
         .route("/as-it-was", get(as_it_was::show))
         .route("/evidence", get(evidence::show))
         .route("/links", get(links::show))

@@ -254,7 +254,7 @@ fn screen(
         facets: facets(&asked, &found.facets),
         narrowed: narrowed(&asked),
         watch: watch(&asked),
-        lines: asked.question(asked.within(), 200).uri(),
+        lines: asked.question(asked.within(), 200).address(),
         hits,
         wrong,
         asked,

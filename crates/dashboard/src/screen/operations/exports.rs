@@ -51,7 +51,7 @@ pub async fn show(reader: Reader, fields: Fields) -> Told<Response> {
                 .with_some("since", fields.some("since"))
                 .with_some("at", fields.some("at")),
         };
-        terms.iter().fold(question, |question, (name, value)| question.with(name, value)).uri()
+        terms.iter().fold(question, |question, (name, value)| question.with(name, value)).address()
     };
     drawn(&Exports {
         frame: Frame::of(&reader, "Exports", Place::Operations, &status),
