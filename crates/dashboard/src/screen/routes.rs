@@ -32,7 +32,7 @@ pub fn routes() -> Router<Arc<House>> {
         .route("/links", get(links::show))
         .route("/help", get(help::show))
         .route("/live", get(live::stream))
-        .merge(alerts::routes())
+        .merge(alerts::addresses())
         .merge(lab::routes())
         .merge(operations::routes())
 }

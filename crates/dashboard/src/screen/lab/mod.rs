@@ -2,14 +2,6 @@
 
 mod crawl;
 mod papers;
+mod routes;
 
-use std::sync::Arc;
-
-use axum::Router;
-use axum::routing::get;
-
-use crate::dashboard::House;
-
-pub fn routes() -> Router<Arc<House>> {
-    Router::new().route("/lab", get(crawl::show)).route("/lab/papers", get(papers::show))
-}
+pub use routes::routes;
