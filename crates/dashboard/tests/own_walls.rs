@@ -1,5 +1,7 @@
 //! The dashboard speaks the public API like any stranger: nothing else of ours is named in it.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 use std::fs;
 use std::path::Path;
 

@@ -1,6 +1,8 @@
 //! Every screen, drawn of answers that a real crawl of the invented web gave, and of the same answers with hostile words in
 //! every field: what sites say stays text, and no element, attribute or address is made of it.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -354,7 +356,8 @@ fn what_fails_says_what_happened_and_what_to_do() {
 
 #[test]
 fn a_crawl_that_stopped_paused_or_is_full_says_so_first() {
-    let states: [(&str, &str, fn(&mut Value)); 4] = [
+    type State = (&'static str, &'static str, fn(&mut Value));
+    let states: [State; 4] = [
         ("stopped", "Nothing crawls here", |status| status["crawl"] = Value::Null),
         ("paused", "The crawl is paused", |status| status["paused"] = true.into()),
         ("disk full", "The disk is full", |status| status["crawl"]["disk_full"] = true.into()),

@@ -12,8 +12,11 @@ use crate::question::Question;
 use crate::reader::Reader;
 use crate::screen::page::drawn;
 
+type Terms = &'static [(&'static str, &'static str)];
+type Format = (&'static str, Terms, &'static str, &'static str);
+
 /// Format, further terms, name, and what it is for.
-const FORMATS: [(&str, &[(&str, &str)], &str, &str); 12] = [
+const FORMATS: [Format; 12] = [
     ("warc", &[], "WARC", "responses as they came, for archives and replay"),
     ("wacz", &[("text", "true")], "WACZ", "one file that a replay program opens, with its words"),
     ("cdxj", &[], "CDXJ", "the index of the WARC files"),
