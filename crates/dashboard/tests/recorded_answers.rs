@@ -1,6 +1,8 @@
 //! The screens of search, alerts, lab, operations and evidence before answers that a small repository gave, and before the same
 //! answers with hostile text in every field.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests fail as tests do")]
+
 use std::cell::RefCell;
 use std::sync::Arc;
 
