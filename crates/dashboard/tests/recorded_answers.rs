@@ -149,9 +149,12 @@ async fn read(response: Response) -> (StatusCode, String) {
     (status, String::from_utf8(bytes.into()).unwrap())
 }
 
+/// An element with its attributes.
+type Tag = (String, Vec<(String, String)>);
+
 /// Opening tags with their attributes, as a browser reads them.
 #[derive(Default)]
-struct Tags(RefCell<Vec<(String, Vec<(String, String)>)>>);
+struct Tags(RefCell<Vec<Tag>>);
 
 impl TokenSink for Tags {
     type Handle = ();
