@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::known::{KnownSet, Resolved, Update, both};
-use super::run::{END, KnownRecord, Ordinal, RECORD_BYTES, Run, Stream, ordinal};
+use super::run::{END, FORGOTTEN, KnownRecord, Ordinal, RECORD_BYTES, Run, Stream, ordinal};
 use super::run_writer::RunWriter;
 use crate::{Error, Result};
 
@@ -35,14 +35,14 @@ impl KnownSet {
         if self.small.is_none() { Ok(self.clone()) } else { self.with(&[], true) }
     }
 
-    /// Every known URL in the order of the keys.
+    /// Every known URL in the order of the keys. Those that were forgotten are left out.
     pub fn each(&self, take: &mut dyn FnMut(KnownRecord) -> Result<()>) -> Result<()> {
         Sources {
             big: Peeked::new(self.big.as_deref().map(Run::stream))?,
             small: Peeked::new(self.small.as_deref().map(Run::stream))?,
             news: &[],
         }
-        .each(take)
+        .each(&mut |record| if record.number == FORGOTTEN { Ok(()) } else { take(record) })
     }
 
     /// A known set of exactly these records, or, where there are `more`, of these behind those that it has.

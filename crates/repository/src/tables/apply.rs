@@ -16,6 +16,7 @@ use super::rows::{FoundRow, StampedSite, State, decode};
 use super::series::OpenSite;
 use super::waiting::WaitingRows;
 use super::{Shared, keys};
+use crate::forget::{ErasureMark, mark_of};
 use crate::journal::{VisitedRanges, WrittenFrame};
 use crate::sieve::KnownSet;
 use crate::{Error, EventId, Result};
@@ -42,6 +43,7 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Obsolete> {
         waiting: HashMap::new(),
         obsolete: Obsolete::default(),
         relinked: Vec::new(),
+        erases: false,
         last,
     };
     for (index, (partition, sequence, deed)) in group.entries.iter().enumerate() {
@@ -53,6 +55,9 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Obsolete> {
             }
             Deed::Folded(folded) => {
                 applying.folded(EventId { partition: *partition, sequence: *sequence }, position, folded)?
+            }
+            Deed::Erased(erased) => {
+                applying.erased(EventId { partition: *partition, sequence: *sequence }, position, erased)?
             }
             deed => applying.deed(*partition, *sequence, deed)?,
         }
@@ -93,7 +98,9 @@ pub(super) struct Applying<'a> {
     pub(super) waiting: WaitingRows,
     pub(super) obsolete: Obsolete,
     /// Pages whose links may have changed.
-    relinked: Vec<PageKey>,
+    pub(super) relinked: Vec<PageKey>,
+    /// Whether something was erased.
+    pub(super) erases: bool,
     last: u64,
 }
 
@@ -109,12 +116,13 @@ impl Applying<'_> {
                 let row = FoundRow { urls: urls.into(), again: again.into(), gone: Cow::Borrowed(&[]) };
                 self.rows.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
             }
-            // `Sieved` and `Named` are applied together after the rest. Visits and folds need their position in the journal.
+            // `Sieved` and `Named` are applied together after the rest. Visits, folds and erasures need their position.
             // A deed of an older format was converted when the journal was read, and `Restated` is applied elsewhere.
             Deed::Sieved { .. }
             | Deed::Named(_)
             | Deed::Visited(_)
             | Deed::Folded(_)
+            | Deed::Erased(_)
             | Deed::NoiseLearnedBefore(_)
             | Deed::Restated(_) => {}
             Deed::VersionTold(told) => {
@@ -159,6 +167,12 @@ impl Applying<'_> {
             Deed::HubAsked { site, visit } => self.asked(partition, sequence, site, visit)?,
             Deed::HourClosed(closed) => self.hour_closed(closed)?,
             Deed::SiteDaysClosed(closed) => self.site_days_closed(partition, closed)?,
+            Deed::Forgot(row) => self.rows.put(&tables.meta, "meta", keys::forgot(row.id), &**row)?,
+            Deed::SiteErased(erased) => self.site_erased(partition, erased)?,
+            Deed::Unfound(unfound) => self.unfound(partition, unfound)?,
+            Deed::Overwritten(records) => {
+                records.iter().for_each(|record| self.rows.remove(&tables.meta, keys::overwrite(record)));
+            }
             Deed::Unlinked { gone } => {
                 self.state.totals.found_pending += gone.len() as u64;
                 let row = FoundRow { urls: Cow::Borrowed(&[]), again: Cow::Borrowed(&[]), gone: gone.into() };
@@ -379,6 +393,10 @@ impl Applying<'_> {
         let relinked = std::mem::take(&mut self.relinked);
         if !relinked.is_empty() {
             self.rows.put(&tables.relinked, "relinked", self.last.to_be_bytes(), &relinked)?;
+        }
+        if self.erases {
+            let mark = ErasureMark { erased: self.last, ..mark_of(self.shared)? };
+            self.rows.put(&tables.meta, "meta", keys::ERASURE, &mark)?;
         }
         let state = Slice::from(self.state.encode(self.rows.scratch())?);
         self.rows.insert(&tables.meta, keys::STATE, state);
