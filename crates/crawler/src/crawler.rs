@@ -8,6 +8,7 @@ use vernal_repository::{Reader, Repository};
 use crate::coordinator::{Coordinator, Lane};
 use crate::core::Core;
 use crate::disk::DiskWatch;
+use crate::forget::{Forgetting, Forgotten};
 use crate::hints::Hints;
 use crate::in_flight::{Asked, InFlight};
 use crate::intake::discovery::Recent;
@@ -41,6 +42,7 @@ pub struct Crawler {
     pub(crate) paused: bool,
     /// The digest of the promises that the policies were told.
     pub(crate) promised: u64,
+    pub(crate) forgetting: Forgetting,
 }
 
 impl Crawler {
@@ -49,6 +51,8 @@ impl Crawler {
         let settings = Arc::new(settings);
         let reader = repository.reader();
         let partitions = Partitions::new(&settings, now)?;
+        let forgotten = reader.forgotten()?;
+        let has_unerased = forgotten.iter().any(|row| row.bars() && !row.is_erased);
         let core = Core {
             work: Work::new(Box::new(repository), reader.clone(), settings.group),
             coordinator: Coordinator::new(&settings, account(&settings, &reader, &partitions, now)),
@@ -71,7 +75,9 @@ impl Crawler {
             started: false,
             paused: reader.paused_all(),
             promised: 0,
+            forgetting: Forgetting::new(has_unerased, !reader.to_rewrite()?.is_done()),
         };
+        crawler.core.scope.forgotten = Forgotten::new(forgotten);
         crawler.recall(&reader, now)?;
         crawler.promised = crawler.core.scope.promise_digest();
         Ok(crawler)
@@ -106,6 +112,7 @@ impl Crawler {
     /// One step: returns the orders that may leave now, and gives each pass that is due one turn.
     pub fn step(&mut self, now: Moment) -> Result<Vec<Order>> {
         self.renew_promises(now)?;
+        self.forget_on(now)?;
         let orders = self.tick(now)?;
         self.run_passes(now)?;
         Ok(orders)
@@ -220,7 +227,9 @@ impl Crawler {
         conduct::answered(core, &request, &report, now);
         match request.asked {
             Asked::Robots { origin, home, for_visit } => {
-                take_robots(core, (&origin, &home), &report, None, now)?;
+                if core.scope.forgotten.entry_of(&report.order.url).is_none() {
+                    take_robots(core, (&origin, &home), &report, None, now)?;
+                }
                 if for_visit {
                     keep_visit(core, &home, now);
                 }
@@ -242,10 +251,19 @@ impl Crawler {
             Asked::Robots { .. } | Asked::Subscription { .. } => return Ok(()),
         };
         let second_look = self.plan.second_looks.ended(report.order.page);
+        if self.core.scope.forgotten.entry_of(&report.order.url).is_some() {
+            // It was forgotten while it was asked for: nothing of the answer is kept.
+            return Ok(());
+        }
         let arrived = Arrived { report, before, waiting, second_look, restored };
         let Some(effects) = self.intake.effects(&mut self.core, arrived)? else { return Ok(()) };
         let Crawler { core, plan, hints, passes, .. } = self;
         Appliers { core, plan, hints, topics: &mut passes.topics }.apply(effects)
+    }
+
+    /// Whether this process has made a step.
+    pub(crate) fn is_started(&self) -> bool {
+        self.started
     }
 
     pub fn has_uncommitted(&self) -> bool {
@@ -312,6 +330,7 @@ impl Crawler {
         wakes.extend(hints.subscriptions.next());
         wakes.extend(plan.tables.next());
         wakes.extend(plan.sieve.next(core));
+        wakes.extend(self.forgetting.next(now));
         if disk.is_full() {
             wakes.push(disk.next());
         } else {

@@ -139,6 +139,8 @@ impl<'c> Restoring<'c> {
                 Ok(Item { location, report, what })
             });
         match read {
+            // A record that a repair met before it was overwritten.
+            Ok(item) if self.crawler.core.scope.forgotten.entry_of(&item.report.order.url).is_some() => None,
             Ok(item) => Some(item),
             Err(why) => {
                 self.lost(format!("segment {} at byte {}: {why}", location.segment, location.offset));

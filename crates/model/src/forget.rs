@@ -81,7 +81,7 @@ fn without_www(site: &str) -> &str {
 }
 
 /// An entry of the ledger: a rule, and what was erased by it. It has no words of any page.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgottenRow {
     /// Counts from 1.
     pub id: u32,
@@ -90,6 +90,8 @@ pub struct ForgottenRow {
     /// Why, in the words of the person who asked for it.
     pub reason: Box<str>,
     pub erased: ErasedCounts,
+    /// Whether all of its pages are erased.
+    pub is_erased: bool,
     /// Since when the rule bars nothing any more.
     pub lifted: Option<Moment>,
 }

@@ -51,6 +51,8 @@ pub struct Follower {
     recent: VecDeque<(PageKey, Arc<ReadVersion>)>,
     /// Pages whose events the last commit does not have.
     uncommitted: HashSet<PageKey>,
+    /// Pages were erased, and files may still have their words.
+    purges: bool,
 }
 
 impl Follower {
@@ -76,6 +78,7 @@ impl Follower {
             is_changed: false,
             recent: VecDeque::with_capacity(KEPT_VERSIONS),
             uncommitted: HashSet::new(),
+            purges: index.is_to_purge(),
         })
     }
 
@@ -106,7 +109,7 @@ impl Follower {
 
     /// Makes everything that was taken durable, together with its place, and shows it to those who ask.
     pub fn commit(&mut self) -> Result<()> {
-        if !self.is_changed {
+        if !self.is_changed && !self.purges {
             self.index.note_place(self.place);
             return Ok(());
         }
@@ -116,7 +119,22 @@ impl Follower {
         prepared.commit().map_err(Error::index(act))?;
         self.is_changed = false;
         self.uncommitted.clear();
-        self.index.show(self.place)
+        self.index.show(self.place)?;
+        if self.purges { self.purge() } else { Ok(()) }
+    }
+
+    /// Writes the files that have removed units anew without them, and removes the old ones.
+    fn purge(&mut self) -> Result<()> {
+        let act = "write the search index without erased pages";
+        let metas = self.index.library().searchable_segment_metas().map_err(Error::index(act))?;
+        for meta in metas.iter().filter(|meta| meta.has_deletes()) {
+            // A merge of one segment leaves out what was removed from it.
+            self.writer.merge(&[meta.id()]).wait().map_err(Error::index(act))?;
+        }
+        self.index.show(self.place)?;
+        self.writer.garbage_collect_files().wait().map_err(Error::index(act))?;
+        self.purges = false;
+        self.index.set_to_purge(false)
     }
 
     /// Takes all events that there are. `told` hears of each batch and says whether to go on; what was taken is committed.
@@ -152,6 +170,9 @@ impl Follower {
         let is_second_name = self.reader.first_name_at(event.page, cursor)?.is_some();
         match event.kind {
             EventKind::Erased => {
+                self.recent.retain(|(page, _)| *page != event.page);
+                self.purges = true;
+                self.index.set_to_purge(true)?;
                 self.remove_all(event.page);
                 Ok(())
             }

@@ -1,0 +1,18 @@
+//! What a person had forgotten: the pages of a rule are erased, and kept out from then on.
+//!
+//! - `book`: the rules in force, asked of every URL.
+//! - `covered`: which pages and which waiting URLs a rule covers, with their other names.
+//! - `page`: everything that is kept of one page, as the deed that erases it.
+//! - `site`: what is kept of a site beside its pages.
+//! - `act`: the acts of people: forget, try out, and take back.
+
+mod act;
+mod book;
+mod covered;
+mod page;
+mod site;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::act::{Forgetting, forget, lift};
+pub(crate) use self::book::Forgotten;
