@@ -5,7 +5,6 @@ use vernal_model::{ErasedCounts, EventKind, ForgetRule, Moment, Outcome, Site, S
 use vernal_repository::bodies::{scan, segments};
 use vernal_repository::{Cursor, KnownState};
 
-use super::*;
 use crate::crawler::Crawler;
 use crate::testing::{Bench, Web, html, seed, unhindered, url};
 use crate::{Act, Acted, ForgetWord, Settings};
@@ -156,7 +155,7 @@ fn a_report_that_comes_after_the_deed_keeps_nothing() {
     let web = web(9);
     let mut asked = None;
     for _ in 0..2_000 {
-        bench.now += Span::from_mins(10);
+        bench.now += Span::from_secs(600);
         let orders = bench.crawler.step(bench.now).unwrap();
         for order in orders {
             let is_it = order.url == url(SECRET);
@@ -305,7 +304,7 @@ fn what_a_process_left_to_be_erased_the_next_one_erases() {
     };
     core.work.push(crate::work::WHOLE, vernal_model::Deed::Forgot(Box::new(row)));
     let mut bench = bench.reopened();
-    bench.run_for(&web(1), Span::from_mins(1));
+    bench.run_for(&web(1), Span::from_secs(60));
     assert!(bench.page(ROOT).is_none() && bench.page(SECRET).is_none());
     assert!(bench.crawler.reader().forgotten().unwrap()[0].is_erased);
     assert_eq!(bench.crawler.reader().totals().held, 0);

@@ -267,6 +267,10 @@ impl Durable for Broken {
         panic!("no pass runs in this place")
     }
 
+    fn rewrite(&mut self, _: bool, _: Moment) -> Result<bool> {
+        Ok(false)
+    }
+
     fn end_repair(&mut self) -> Result<()> {
         Err(Error::StrayReport(9))
     }
