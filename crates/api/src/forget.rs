@@ -102,7 +102,10 @@ pub fn routes(nouns: Nouns) -> Nouns {
         .delete("/api/v1/forgotten/{id}", "Takes an entry back: its pages may come again", lift)
 }
 
-pub async fn forget(State(shared): State<Arc<Shared>>, Given(asked): Given<ForgetRequest>) -> ApiResult<One<ForgetAnswer>> {
+pub async fn forget(
+    State(shared): State<Arc<Shared>>,
+    Given(asked): Given<ForgetRequest>,
+) -> ApiResult<One<ForgetAnswer>> {
     let rules = rules(&asked)?;
     let reason = asked.reason.trim().to_owned();
     if reason.is_empty() && !asked.dry_run {
@@ -169,8 +172,7 @@ pub fn why_barred(url: &Url, id: u32) -> String {
 
 fn leave_no_words(shared: &Shared, rules: &[ForgetRule]) -> Result<(), ApiError> {
     if let Some(alerting) = shared.alerts.as_ref().filter(|alerting| alerting.is_used()) {
-        let is_covered =
-            |text: &str| Url::parse(text).is_ok_and(|url| rules.iter().any(|rule| rule.covers(&url)));
+        let is_covered = |text: &str| Url::parse(text).is_ok_and(|url| rules.iter().any(|rule| rule.covers(&url)));
         locked(&alerting.alerts()?).forget(&is_covered, alerting.now())?;
     }
     shared.search.purge()?;
@@ -179,7 +181,8 @@ fn leave_no_words(shared: &Shared, rules: &[ForgetRule]) -> Result<(), ApiError>
 }
 
 fn rules(asked: &ForgetRequest) -> Result<Vec<ForgetRule>, ApiError> {
-    let given = usize::from(!asked.urls.is_empty()) + usize::from(asked.prefix.is_some()) + usize::from(asked.site.is_some());
+    let given =
+        usize::from(!asked.urls.is_empty()) + usize::from(asked.prefix.is_some()) + usize::from(asked.site.is_some());
     if given != 1 {
         return Err(ApiError::bad_request("give either `urls`, or a `prefix`, or a `site`"));
     }

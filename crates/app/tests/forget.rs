@@ -130,7 +130,10 @@ fn no_file_of_a_stopped_folder_has_a_word_of_a_forgotten_page() {
     assert!(code != 0 && line.contains("vernal forget --undo 1"), "{line}");
 
     let ledger = json_lines(&told(vernal(&data).args(["forget", "--list", "--json"])));
-    assert_eq!((&ledger[0]["reason"], &ledger[0]["of"], &ledger[0]["lifted"]), (&"asked by letter".into(), &url.as_str().into(), &Value::Null));
+    assert_eq!(
+        (&ledger[0]["reason"], &ledger[0]["of"], &ledger[0]["lifted"]),
+        (&"asked by letter".into(), &url.as_str().into(), &Value::Null)
+    );
     told(vernal(&data).args(["forget", "--undo", "1"]));
     let (code, line) = refused(vernal(&data).args(["forget", "--undo", "1"]));
     assert!(code == 1 && line.contains("no entry 1 in force"), "{line}");
@@ -147,7 +150,8 @@ fn a_running_crawl_forgets_at_once_and_rewrites_its_files_beside() {
     let mut command = run(&data);
     command.args(["--refresh-min", "0s", "--budget", "1000000/s"]);
     let running = Running::start(&mut command, &data);
-    let done = told(vernal(&data).args(["forget", "--prefix", &url, "--reason", "asked by letter", "--wait", "--json"]));
+    let done =
+        told(vernal(&data).args(["forget", "--prefix", &url, "--reason", "asked by letter", "--wait", "--json"]));
     let done: Value = serde_json::from_str(&done).unwrap();
     assert_eq!((&done["pages"], &done["rewriting"]["done"]), (&1.into(), &true.into()), "{done:#}");
     wait_until("the index has heard of it", || {

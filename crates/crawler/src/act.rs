@@ -1,6 +1,8 @@
 //! What a person can ask of a running crawl; each act is a deed and survives restarts.
 
-use vernal_model::{ErasedCounts, ForgetRule, ForgottenRow, HintSource, Moment, NoisePattern, RuleReach, Seed, Site, Span, Url};
+use vernal_model::{
+    ErasedCounts, ForgetRule, ForgottenRow, HintSource, Moment, NoisePattern, RuleReach, Seed, Site, Span, Url,
+};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
@@ -142,7 +144,7 @@ pub struct Check {
     pub robots_stale: bool,
     pub crawl_delay_secs: Option<f64>,
     pub trap: Option<String>,
-    /// `unknown`, `waiting`, `barred`, or the state of the page.
+    /// `unknown`, `waiting`, `barred`, `forgotten`, or the state of the page.
     pub state: &'static str,
     /// The earliest Moment at which the URL's site may be asked.
     pub next_slot: Moment,

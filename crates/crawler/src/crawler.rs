@@ -38,7 +38,8 @@ pub struct Crawler {
     pub(crate) hints: Hints,
     pub(crate) passes: Passes,
     pub(crate) disk: DiskWatch,
-    started: bool,
+    /// Whether this process has made a step.
+    pub(crate) started: bool,
     pub(crate) paused: bool,
     /// The digest of the promises that the policies were told.
     pub(crate) promised: u64,
@@ -252,18 +253,12 @@ impl Crawler {
         };
         let second_look = self.plan.second_looks.ended(report.order.page);
         if self.core.scope.forgotten.entry_of(&report.order.url).is_some() {
-            // It was forgotten while it was asked for: nothing of the answer is kept.
-            return Ok(());
+            return Ok(()); // It was forgotten while it was asked for: nothing of the answer is kept.
         }
         let arrived = Arrived { report, before, waiting, second_look, restored };
         let Some(effects) = self.intake.effects(&mut self.core, arrived)? else { return Ok(()) };
         let Crawler { core, plan, hints, passes, .. } = self;
         Appliers { core, plan, hints, topics: &mut passes.topics }.apply(effects)
-    }
-
-    /// Whether this process has made a step.
-    pub(crate) fn is_started(&self) -> bool {
-        self.started
     }
 
     pub fn has_uncommitted(&self) -> bool {

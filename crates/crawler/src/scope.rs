@@ -42,8 +42,15 @@ impl Scope {
         });
         let settings = Arc::clone(settings);
         let forgotten = Forgotten::default();
-        let mut scope =
-            Scope { settings, dispatcher, seeds_weigh: false, promises: false, digest: 0, promise_digest: 0, forgotten };
+        let mut scope = Scope {
+            settings,
+            dispatcher,
+            seeds_weigh: false,
+            promises: false,
+            digest: 0,
+            promise_digest: 0,
+            forgotten,
+        };
         scope.set_seeds(seeds);
         Ok(scope)
     }

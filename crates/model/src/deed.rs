@@ -6,10 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetAccount, DocumentRow, ErasedPage, ErasedSite, Event, Eviction, Fingerprint, Folded, ForgottenRow, GraphMark, HintRows, HourClosed, Location,
-    Moment, Named, NoiseRows, Page, PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteDaysClosed,
-    SiteProfile, Subscription, TimeOrigin, TopicMark, TopicOf, TopicRow, Unfound, Url, VersionTold, Visit, WeightRow,
-    noise_before,
+    BudgetAccount, DocumentRow, ErasedPage, ErasedSite, Event, Eviction, Fingerprint, Folded, ForgottenRow, GraphMark,
+    HintRows, HourClosed, Location, Moment, Named, NoiseRows, Page, PageKey, PageState, PageTerms, RobotsRow, Seed,
+    Sequence, Site, SiteDaysClosed, SiteProfile, Subscription, TimeOrigin, TopicMark, TopicOf, TopicRow, Unfound, Url,
+    VersionTold, Visit, WeightRow, noise_before,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

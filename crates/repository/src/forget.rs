@@ -12,8 +12,8 @@ use std::thread::JoinHandle;
 
 use serde::{Deserialize, Serialize};
 use vernal_model::{
-    Deed, ErasedVisit, Event, ForgottenRow, Found, Location, Moment, PageKey, Partition, Sequence, Site,
-    ToldFolds, Visit,
+    Deed, ErasedVisit, Event, ForgottenRow, Found, Location, Moment, PageKey, Partition, Sequence, Site, ToldFolds,
+    Visit,
 };
 
 use crate::bodies::{followers, overwrite};
@@ -75,7 +75,9 @@ impl Reader {
     /// The records of all visits to a page, with those that belong to them.
     pub fn records_of_page(&self, page: PageKey) -> Result<Vec<Location>> {
         let visits = self.visits(page)?;
-        self.with_followers(visits.iter().flat_map(|visit| [visit.record, visit.version.and_then(|made| made.location)]))
+        self.with_followers(
+            visits.iter().flat_map(|visit| [visit.record, visit.version.and_then(|made| made.location)]),
+        )
     }
 
     /// The requests for robots.txt of a site, and their records.
@@ -124,14 +126,17 @@ impl Reader {
             let (key, row) = guard.into_inner().map_err(Error::tables("read the events of sites"))?;
             let position = keys::position(&key).ok_or_else(|| Error::row("tellings", "its key is too short"))?;
             let found = self.events(Cursor(position.saturating_sub(1)), 1)?.pop();
-            if let Some((cursor, _, event)) = found.filter(|(at, _, event)| at.0 == position && pages.contains(&event.page)) {
+            if let Some((cursor, _, event)) =
+                found.filter(|(at, _, event)| at.0 == position && pages.contains(&event.page))
+            {
                 quoting.push((cursor, event, decode("tellings", &row)?));
             }
         }
         Ok(quoting)
     }
 
-    fn with_followers(&self, records: impl Iterator<Item = Option<Location>>) -> Result<Vec<Location>> {
+    /// The records at these places, with those that belong to them.
+    pub fn with_followers(&self, records: impl Iterator<Item = Option<Location>>) -> Result<Vec<Location>> {
         let mut mains: Vec<Location> = records.flatten().filter(|record| !record.is_lost()).collect();
         mains.sort_unstable();
         mains.dedup();
@@ -164,13 +169,13 @@ impl Repository {
             self.overwrite_some(now)?;
             return Ok(true);
         }
-        if left.tables {
-            self.merge_on()?;
-        }
         if left.journal {
             self.rewriting.checkpoint_wanted = true;
             self.shorten_in_turns();
             self.rewriting.checkpoint_wanted = false;
+        } else if left.tables {
+            // A checkpoint that is being written keeps the rows of its moment, so that a merge would too.
+            self.merge_on()?;
         } else if left.aside {
             self.remove_aside()?;
         }
@@ -204,11 +209,13 @@ impl Repository {
     /// Overwrites some of the records of erased pages.
     fn overwrite_some(&mut self, now: Moment) -> Result<()> {
         let rows = self.shared.tables.meta.prefix(keys::OVERWRITE_PREFIX).take(RECORDS_PER_TURN);
-        let records: Vec<Location> = rows.map(|guard| {
-            let (key, row) = guard.into_inner().map_err(Error::tables("read what is to be overwritten"))?;
-            let place = keys::overwritten(&key).ok_or_else(|| Error::row("meta", "a key is too short"))?;
-            Ok(Location { segment: place.0, offset: place.1, length: decode("meta", &row)? })
-        }).collect::<Result<_>>()?;
+        let records: Vec<Location> = rows
+            .map(|guard| {
+                let (key, row) = guard.into_inner().map_err(Error::tables("read what is to be overwritten"))?;
+                let place = keys::overwritten(&key).ok_or_else(|| Error::row("meta", "a key is too short"))?;
+                Ok(Location { segment: place.0, offset: place.1, length: decode("meta", &row)? })
+            })
+            .collect::<Result<_>>()?;
         overwrite(&self.shared.dir, &records)?;
         self.commit(&[(Partition(0), Deed::Overwritten(records))], now)?;
         Ok(())

@@ -123,7 +123,8 @@ impl Repository {
         let (checkpoint, log) = self.journal.sizes();
         let least = log_bytes_min.max(checkpoint.saturating_mul(LOG_PER_CHECKPOINT)).max(not_before_bytes);
         let is_long = kept != JournalKept::Keep && log > least;
-        (is_long || self.rewriting.checkpoint_wanted) && !self.shared.ends_with_process()
+        let is_wanted = self.rewriting.checkpoint_wanted && (not_before_bytes == 0 || log > not_before_bytes);
+        (is_long || is_wanted) && !self.shared.ends_with_process()
     }
 
     fn begin_shortening(&mut self) -> Result<Progress> {

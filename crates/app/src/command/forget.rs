@@ -17,8 +17,10 @@ use crate::runtime::folder::Folder;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 #[derive(Args)]
-#[command(after_help = "The pages are erased from everything that this data folder keeps, and kept out until the entry of the \
-                        ledger is taken back. What was exported or backed up before is not reached.")]
+#[command(
+    after_help = "The pages are erased from everything that this data folder keeps, and kept out until the entry of the \
+                        ledger is taken back. What was exported or backed up before is not reached."
+)]
 pub struct Arguments {
     /// Pages, with any scheme and with or without `www.`
     #[arg(value_name = "URL", required_unless_present_any = ["prefix", "site", "list", "undo"], conflicts_with_all = ["prefix", "site", "list", "undo"])]
@@ -141,7 +143,9 @@ fn is_meant(would: &Value) -> Result<bool> {
         asked.push_str(&format!("{name}: {value}\n"));
     }
     let mut terminal = std::io::stderr().lock();
-    write!(terminal, "{asked}This cannot be undone. Type `yes` to erase it: ").and_then(|()| terminal.flush()).or_fail()?;
+    write!(terminal, "{asked}This cannot be undone. Type `yes` to erase it: ")
+        .and_then(|()| terminal.flush())
+        .or_fail()?;
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).or_fail()?;
     let is_meant = line.trim() == "yes";

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use vernal_model::{Deed, ErasedCounts, Found, ForgetRule, ForgottenRow, Moment, PageKey, Seed, Span, Via};
+use vernal_model::{Deed, ErasedCounts, ForgetRule, ForgottenRow, Found, Moment, PageKey, Seed, Span, Via};
 
 use super::covered::{covered, other_names};
 use super::{page, site};
@@ -71,7 +71,7 @@ pub(crate) fn forget(crawler: &mut Crawler, word: ForgetWord, now: Moment) -> Re
     crawler.commit(now)?;
     crawler.erase_on(now)?;
     // Where nothing is crawled, there is nobody who would go on with it.
-    while !crawler.is_started() && crawler.forgetting.is_erasing() {
+    while !crawler.started && crawler.forgetting.is_erasing() {
         crawler.erase_on(now)?;
     }
     let forgotten = &crawler.core.scope.forgotten;
@@ -138,6 +138,15 @@ impl Crawler {
         self.core.work.rewrite(true, now)?;
         self.forgetting.rewrites = None;
         Ok(())
+    }
+
+    /// Takes up the ledger of a damaged folder, before anything is restored.
+    pub fn take_up_ledger(&mut self, rows: Vec<ForgottenRow>, now: Moment) -> Result<()> {
+        for row in rows {
+            self.core.work.push(WHOLE, Deed::Forgot(Box::new(row.clone())));
+            self.core.scope.forgotten.put(row);
+        }
+        self.commit(now)
     }
 
     /// One turn of what is still to be erased or rewritten.

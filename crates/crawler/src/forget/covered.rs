@@ -61,7 +61,8 @@ pub(super) fn partitions_of(core: &Core, rules: &[&ForgetRule]) -> BTreeSet<Part
     for rule in rules {
         let sites = core.work.acknowledged().sites();
         partitions.extend(sites.iter().filter(|row| rule.concerns(&row.site)).map(|row| row.partition));
-        let urls = SCHEMES.iter().filter_map(|scheme| Url::parse(&format!("{scheme}://{}/", rule.site_without_www())).ok());
+        let urls =
+            SCHEMES.iter().filter_map(|scheme| Url::parse(&format!("{scheme}://{}/", rule.site_without_www())).ok());
         partitions.extend(urls.map(|url| core.partitions.home_of(&url)));
     }
     partitions

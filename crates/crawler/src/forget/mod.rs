@@ -16,3 +16,4 @@ mod tests;
 
 pub(crate) use self::act::{Forgetting, forget, lift};
 pub(crate) use self::book::Forgotten;
+pub(crate) use self::site::overwrite;

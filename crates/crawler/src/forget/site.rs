@@ -1,10 +1,11 @@
 //! What is kept of a site beside its pages, and what its noise book quotes of them.
 
-use vernal_model::{Deed, ErasedSite, ForgetRule, NoiseRows, Origin, Partition, RuleState, Site, Unfound};
+use vernal_model::{Deed, ErasedSite, ForgetRule, Location, NoiseRows, Origin, Partition, RuleState, Site, Unfound};
 
 use super::covered::partitions_of;
 use crate::Result;
 use crate::core::Core;
+use crate::work::WHOLE;
 
 /// The origins that a site may have.
 const SCHEMES: [&str; 4] = ["http", "https", "ftp", "gopher"];
@@ -43,6 +44,17 @@ fn erase_site(core: &mut Core, site: &Site, partition: Partition) -> Result<()> 
     life.profile.traps.clear();
     life.profile.trouble = None;
     core.note_site(site, partition);
+    Ok(())
+}
+
+/// Has records overwritten that no row names any more.
+pub(crate) fn overwrite(core: &mut Core, records: Vec<Location>) -> Result<()> {
+    if records.is_empty() {
+        return Ok(());
+    }
+    let records = core.work.acknowledged().with_followers(records.into_iter().map(Some))?;
+    let erased = ErasedSite { site: Site::new(""), origins: Vec::new(), visits: Vec::new(), records };
+    core.work.push(WHOLE, Deed::SiteErased(Box::new(erased)));
     Ok(())
 }
 

@@ -77,7 +77,12 @@ fn told(bench: &Bench, text: &str) -> String {
         let record = reader.record_of(&page.url, version).unwrap();
         (version, record.map(|record| record.block))
     });
-    format!("{page:?} {:?} {:?} {:?}", bodies.collect::<Vec<_>>(), reader.page_events(page.key), reader.document(page.key))
+    format!(
+        "{page:?} {:?} {:?} {:?}",
+        bodies.collect::<Vec<_>>(),
+        reader.page_events(page.key),
+        reader.document(page.key)
+    )
 }
 
 #[test]
@@ -96,7 +101,9 @@ fn no_row_and_no_record_has_a_word_of_a_forgotten_page() {
     for line in dump.lines().filter(|line| line.contains("secret")) {
         assert!(line.starts_with("events\t") || line.starts_with("meta\tforgot/"), "{line}");
     }
-    let is_its_own = |record: &&String| record.contains("/secret") && !record.contains("nothing to do") && !record.contains("everything begins");
+    let is_its_own = |record: &&String| {
+        record.contains("/secret") && !record.contains("nothing to do") && !record.contains("everything begins")
+    };
     assert_eq!(archived(&bench.crawler).iter().find(is_its_own), None);
     assert_eq!([ROOT, OTHER].map(|text| told(&bench, text)), before, "others are as they were");
     let report = vernal_repository::bodies::verify(bench.crawler.reader().dir(), &mut |_, _| {}).unwrap();
@@ -138,7 +145,13 @@ fn links_never_bring_a_forgotten_page_back_and_a_restart_does_not_either() {
     }
     let mut fresh = web(20);
     fresh.put("http://a.example/new", &html("A new page that leads there too.", &["/secret?of=jane"]));
-    fresh.put(ROOT, &html("Everything begins anew.", &["/new", "http://www.a.example/secret?of=jane", "https://a.example/secret?of=jane"]));
+    fresh.put(
+        ROOT,
+        &html(
+            "Everything begins anew.",
+            &["/new", "http://www.a.example/secret?of=jane", "https://a.example/secret?of=jane"],
+        ),
+    );
     bench.run_for(&fresh, Span::from_days(2));
     assert!(bench.page("http://a.example/new").is_some());
     assert_eq!(bench.times_asked(SECRET), asked);
@@ -197,7 +210,9 @@ fn of_two_pages_with_one_body_the_other_one_stays_whole() {
 #[test]
 fn other_names_of_a_page_are_forgotten_with_it() {
     let (plain, index) = ("http://a.example/people/", "http://a.example/people/index.html");
-    let words = format!("The {WORD} of this town has many friends who come by every day to hear the same old songs again and again, in winter as in summer, and nobody minds at all.");
+    let words = format!(
+        "The {WORD} of this town has many friends who come by every day to hear the same old songs again and again, in winter as in summer, and nobody minds at all."
+    );
     let mut bench = Bench::seeded(unhindered(), &[ROOT]);
     let mut web = Web::of_sites(&["a.example"], 0);
     web.put(ROOT, &html("Both names are linked.", &["/people/", "/people/index.html"]));

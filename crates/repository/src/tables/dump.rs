@@ -5,9 +5,9 @@ use std::io::Write;
 
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    DateRange, DocumentRow, Event, EvictionRow, FoldRow, ForgottenRow, GraphMark, HintFile, HintSource, NameRow, NoiseRule, Page,
-    PageHints, PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence, SeriesRow, SubscriptionRow,
-    ToldFolds, TopicMark, TopicOf, TopicRow, TrustRow, VersionRow, Visit, VisitCounts,
+    DateRange, DocumentRow, Event, EvictionRow, FoldRow, ForgottenRow, GraphMark, HintFile, HintSource, NameRow,
+    NoiseRule, Page, PageHints, PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence, SeriesRow,
+    SubscriptionRow, ToldFolds, TopicMark, TopicOf, TopicRow, TrustRow, VersionRow, Visit, VisitCounts,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
