@@ -138,9 +138,10 @@ fn events_keep_their_cursors_and_ids_and_say_only_that_the_page_was_erased() {
 fn links_never_bring_a_forgotten_page_back_and_a_restart_does_not_either() {
     let mut bench = crawled(3);
     forget(&mut bench, vec![page(SECRET)]);
-    let asked = bench.times_asked(SECRET);
     for turn in 10..14 {
+        bench.asked.clear();
         bench.run_for(&web(turn), Span::from_days(1));
+        assert_eq!(bench.times_asked(SECRET), 0);
         bench = bench.reopened();
     }
     let mut fresh = web(20);
@@ -154,7 +155,7 @@ fn links_never_bring_a_forgotten_page_back_and_a_restart_does_not_either() {
     );
     bench.run_for(&fresh, Span::from_days(2));
     assert!(bench.page("http://a.example/new").is_some());
-    assert_eq!(bench.times_asked(SECRET), asked);
+    assert_eq!(bench.times_asked(SECRET), 0);
     for text in [SECRET, "http://www.a.example/secret?of=jane", "https://a.example/secret?of=jane"] {
         assert_eq!(bench.page(text), None);
         assert_eq!(bench.crawler.core.work.key_of(&url(text)).unwrap(), None, "{text} is known to nobody");
