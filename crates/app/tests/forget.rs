@@ -175,7 +175,7 @@ fn what_is_asked_wrongly_is_refused_by_name() {
     let web = Edited::serve(&[("/", page("Start", "<p>Nothing leads from here.</p>"))]);
     visit(&data, &web.url("/"));
     for (arguments, code, says) in [
-        (&["forget"][..], 2, "--prefix"),
+        (&["forget"][..], 2, "URL"),
         (&["forget", "no url", "--reason", "r"], 2, "no url"),
         (&["forget", "http://a.example/"], 2, "--reason"),
         (&["forget", "http://a.example/", "--site", "a.example", "--reason", "r"], 2, "--site"),
