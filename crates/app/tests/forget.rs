@@ -50,9 +50,14 @@ fn others(data: &Path, web: &Edited) -> Vec<String> {
     let mut all = Vec::new();
     for path in ["/", "/other"] {
         let url = web.url(path);
-        for verb in ["page", "history", "links", "blame"] {
+        for verb in ["history", "blame"] {
             all.push(told(vernal(data).args([verb, &url, "--json"])));
         }
+        // How long it waits and the state of what it links to depend on which pages are held.
+        let row: Value = serde_json::from_str(&told(vernal(data).args(["page", &url, "--json"]))).unwrap();
+        all.extend(["version", "visits", "changes", "newest", "document"].map(|name| row[name].to_string()));
+        let links = json_lines(&told(vernal(data).args(["links", &url, "--json"])));
+        all.extend(links.iter().map(|link| format!("{} {}", link["url"], link["text"])));
         all.push(told(vernal(data).args(["cat", &url])));
         let events = json_lines(&told(vernal(data).args(["changes", "--json", "--prefix", &url])));
         all.extend(events.iter().filter(|event| event["url"] == url).map(Value::to_string));
