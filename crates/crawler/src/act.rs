@@ -38,6 +38,10 @@ pub enum Act {
     Forget(ForgetWord),
     /// Take back an entry of the ledger of what was forgotten: its pages may come again.
     LiftForgotten(u32),
+    /// Take up the ledger of a damaged folder, before anything is restored.
+    TakeUpLedger(Vec<ForgottenRow>),
+    /// Rewrite all files that may have what was erased, of a folder that nobody crawls.
+    RewriteErased,
 }
 
 /// What is to be forgotten, and why.

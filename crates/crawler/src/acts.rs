@@ -18,6 +18,8 @@ impl Crawler {
             Act::AddSeeds(seeds) => add_seeds(core, seeds),
             Act::Forget(word) => return forget::forget(self, word, now),
             Act::LiftForgotten(id) => forget::lift(core, id, now),
+            Act::TakeUpLedger(rows) => forget::take_up_ledger(core, rows),
+            Act::RewriteErased => forget::rewrite_erased(self, now)?,
             Act::RemoveSeed(url) => remove_seed(core, &url),
             Act::Pause(None) => self.set_paused(true),
             Act::Resume(None) => self.set_paused(false),

@@ -8,7 +8,7 @@ use vernal_repository::{Reader, Repository};
 use crate::coordinator::{Coordinator, Lane};
 use crate::core::Core;
 use crate::disk::DiskWatch;
-use crate::forget::{Forgetting, Forgotten};
+use crate::forget::{Forgetting, Forgotten, forget_on};
 use crate::hints::Hints;
 use crate::in_flight::{Asked, InFlight};
 use crate::intake::discovery::Recent;
@@ -113,7 +113,7 @@ impl Crawler {
     /// One step: returns the orders that may leave now, and gives each pass that is due one turn.
     pub fn step(&mut self, now: Moment) -> Result<Vec<Order>> {
         self.renew_promises(now)?;
-        self.forget_on(now)?;
+        forget_on(self, now)?;
         let orders = self.tick(now)?;
         self.run_passes(now)?;
         Ok(orders)

@@ -122,7 +122,7 @@ impl Crawler {
     /// Ends the repair that `Repository::begin_repair` began: what was restored counts once this crawler is closed.
     pub fn end_repair(&mut self, now: Moment) -> Result<()> {
         self.commit(now)?;
-        self.core.work.end_repair()
+        self.core.work.durable().end_repair()
     }
 }
 

@@ -129,7 +129,7 @@ impl CrawlBackend for StoppedCrawl {
     }
 
     fn rewrite_erased(&self, now: Moment) -> Option<Result<()>> {
-        Some(self.with(now, |crawler| crawler.rewrite_erased(now)))
+        Some(self.with(now, |crawler| crawler.act(Act::RewriteErased, now)).map(drop))
     }
 
     fn trace(&self, take: &mut dyn FnMut(TraceRow) -> bool) -> Result<()> {

@@ -69,10 +69,10 @@ pub(crate) fn forget(crawler: &mut Crawler, word: ForgetWord, now: Moment) -> Re
     site::erase(core, &rules)?;
     crawler.forgetting.resumes = true;
     crawler.commit(now)?;
-    crawler.erase_on(now)?;
+    erase_on(crawler, now)?;
     // Where nothing is crawled, there is nobody who would go on with it.
     while !crawler.started && crawler.forgetting.is_erasing() {
-        crawler.erase_on(now)?;
+        erase_on(crawler, now)?;
     }
     let forgotten = &crawler.core.scope.forgotten;
     let entries = ids.iter().filter_map(|id| forgotten.row(*id).cloned()).collect();
@@ -131,96 +131,94 @@ pub(crate) fn lift(core: &mut Core, id: u32, now: Moment) -> Acted {
     Acted::Lifted(Box::new(row))
 }
 
-impl Crawler {
-    /// Rewrites all files that may have what was erased, for a folder that nobody crawls.
-    pub fn rewrite_erased(&mut self, now: Moment) -> Result<()> {
-        self.commit(now)?;
-        self.core.work.rewrite(true, now)?;
-        self.forgetting.rewrites = None;
-        Ok(())
-    }
+/// Rewrites all files that may have what was erased, for a folder that nobody crawls.
+pub(crate) fn rewrite_erased(crawler: &mut Crawler, now: Moment) -> Result<Acted> {
+    crawler.commit(now)?;
+    crawler.core.work.durable().rewrite(true, now)?;
+    crawler.forgetting.rewrites = None;
+    Ok(Acted::Done)
+}
 
-    /// Takes up the ledger of a damaged folder, before anything is restored.
-    pub fn take_up_ledger(&mut self, rows: Vec<ForgottenRow>, now: Moment) -> Result<()> {
-        for row in rows {
-            self.core.work.push(WHOLE, Deed::Forgot(Box::new(row.clone())));
-            self.core.scope.forgotten.put(row);
-        }
-        self.commit(now)
+/// Takes up the ledger of a damaged folder, before anything is restored.
+pub(crate) fn take_up_ledger(core: &mut Core, rows: Vec<ForgottenRow>) -> Acted {
+    for row in rows {
+        core.work.push(WHOLE, Deed::Forgot(Box::new(row.clone())));
+        core.scope.forgotten.put(row);
     }
+    Acted::Done
+}
 
-    /// One turn of what is still to be erased or rewritten.
-    pub(crate) fn forget_on(&mut self, now: Moment) -> Result<()> {
-        if self.forgetting.is_erasing() {
-            return self.erase_on(now);
-        }
-        if self.forgetting.rewrites.is_some_and(|at| at <= now) {
-            self.commit(now)?;
-            let is_more = self.core.work.rewrite(false, now)?;
-            self.forgetting.rewrites = is_more.then_some(now + REWRITE_EVERY);
-        }
-        Ok(())
+/// One turn of what is still to be erased or rewritten.
+pub(crate) fn forget_on(crawler: &mut Crawler, now: Moment) -> Result<()> {
+    if crawler.forgetting.is_erasing() {
+        return erase_on(crawler, now);
     }
-
-    /// Erases some pages.
-    fn erase_on(&mut self, now: Moment) -> Result<()> {
-        self.commit(now)?;
-        if std::mem::take(&mut self.forgetting.resumes) {
-            self.queue_covered()?;
-        }
-        let queue = &mut self.forgetting.queue;
-        let turn: Vec<(u32, PageKey)> = queue.drain(..queue.len().min(PAGES_PER_TURN)).collect();
-        let keys: BTreeSet<PageKey> = turn.iter().map(|(_, key)| *key).collect();
-        let mut retold: BTreeMap<PageKey, Vec<_>> = BTreeMap::new();
-        for (page, position, event) in page::retold(&self.core, &keys, now)? {
-            retold.entry(page).or_default().push((position, event));
-        }
-        let mut erased: BTreeMap<u32, ErasedCounts> = BTreeMap::new();
-        for (id, key) in turn {
-            let Crawler { core, plan, hints, .. } = &mut *self;
-            let Some(row) = core.work.url(key)? else { continue };
-            let retold = retold.remove(&key).unwrap_or_default();
-            let counts = page::erase(core, plan, hints, row, retold, now)?;
-            erased.entry(id).or_default().add(counts);
-        }
-        let is_last = self.forgetting.queue.is_empty();
-        self.note_erased(erased, is_last);
-        self.commit(now)?;
-        if is_last {
-            self.passes.topics.begin_anew(&mut self.core, now)?;
-            self.forgetting.rewrites = Some(now);
-        }
-        Ok(())
+    if crawler.forgetting.rewrites.is_some_and(|at| at <= now) {
+        crawler.commit(now)?;
+        let is_more = crawler.core.work.durable().rewrite(false, now)?;
+        crawler.forgetting.rewrites = is_more.then_some(now + REWRITE_EVERY);
     }
+    Ok(())
+}
 
-    /// Queues the pages of all entries that have some left.
-    fn queue_covered(&mut self) -> Result<()> {
-        let core = &self.core;
-        let open = core.scope.forgotten.rows().iter().filter(|row| row.bars() && !row.is_erased);
-        let rules: Vec<ForgetRule> = open.map(|row| row.rule.clone()).collect();
-        let mut queue = VecDeque::new();
-        for key in covered(core, &rules)? {
-            let row = core.work.url(key)?;
-            let id = row.and_then(|row| core.scope.forgotten.entry_of(&row.url));
-            queue.extend(id.map(|id| (id, key)));
-        }
-        self.forgetting.queue = queue;
-        Ok(())
+/// Erases some pages.
+fn erase_on(crawler: &mut Crawler, now: Moment) -> Result<()> {
+    crawler.commit(now)?;
+    if std::mem::take(&mut crawler.forgetting.resumes) {
+        queue_covered(crawler)?;
     }
+    let queue = &mut crawler.forgetting.queue;
+    let turn: Vec<(u32, PageKey)> = queue.drain(..queue.len().min(PAGES_PER_TURN)).collect();
+    let keys: BTreeSet<PageKey> = turn.iter().map(|(_, key)| *key).collect();
+    let mut retold: BTreeMap<PageKey, Vec<_>> = BTreeMap::new();
+    for (page, position, event) in page::retold(&crawler.core, &keys, now)? {
+        retold.entry(page).or_default().push((position, event));
+    }
+    let mut erased: BTreeMap<u32, ErasedCounts> = BTreeMap::new();
+    for (id, key) in turn {
+        let Crawler { core, plan, hints, .. } = &mut *crawler;
+        let Some(row) = core.work.url(key)? else { continue };
+        let retold = retold.remove(&key).unwrap_or_default();
+        let counts = page::erase(core, plan, hints, row, retold, now)?;
+        erased.entry(id).or_default().add(counts);
+    }
+    let is_last = crawler.forgetting.queue.is_empty();
+    note_erased(crawler, erased, is_last);
+    crawler.commit(now)?;
+    if is_last {
+        crawler.passes.topics.begin_anew(&mut crawler.core, now)?;
+        crawler.forgetting.rewrites = Some(now);
+    }
+    Ok(())
+}
 
-    /// Writes into the ledger what was erased by each entry. With the last pages, all entries are done.
-    fn note_erased(&mut self, erased: BTreeMap<u32, ErasedCounts>, is_last: bool) {
-        let forgotten = &mut self.core.scope.forgotten;
-        let rows: Vec<ForgottenRow> = forgotten.rows().to_vec();
-        for mut row in rows.into_iter().filter(ForgottenRow::bars) {
-            let counts = erased.get(&row.id);
-            if counts.is_none() && (row.is_erased || !is_last) {
-                continue;
-            }
-            row.erased.add(counts.copied().unwrap_or_default());
-            row.is_erased |= is_last;
-            self.core.work.push(WHOLE, Deed::Forgot(Box::new(row.clone())));
-            self.core.scope.forgotten.put(row);
+/// Queues the pages of all entries that have some left.
+fn queue_covered(crawler: &mut Crawler) -> Result<()> {
+    let core = &crawler.core;
+    let open = core.scope.forgotten.rows().iter().filter(|row| row.bars() && !row.is_erased);
+    let rules: Vec<ForgetRule> = open.map(|row| row.rule.clone()).collect();
+    let mut queue = VecDeque::new();
+    for key in covered(core, &rules)? {
+        let row = core.work.url(key)?;
+        let id = row.and_then(|row| core.scope.forgotten.entry_of(&row.url));
+        queue.extend(id.map(|id| (id, key)));
+    }
+    crawler.forgetting.queue = queue;
+    Ok(())
+}
+
+/// Writes into the ledger what was erased by each entry. With the last pages, all entries are done.
+fn note_erased(crawler: &mut Crawler, erased: BTreeMap<u32, ErasedCounts>, is_last: bool) {
+    let forgotten = &mut crawler.core.scope.forgotten;
+    let rows: Vec<ForgottenRow> = forgotten.rows().to_vec();
+    for mut row in rows.into_iter().filter(ForgottenRow::bars) {
+        let counts = erased.get(&row.id);
+        if counts.is_none() && (row.is_erased || !is_last) {
+            continue;
         }
+        row.erased.add(counts.copied().unwrap_or_default());
+        row.is_erased |= is_last;
+        crawler.core.work.push(WHOLE, Deed::Forgot(Box::new(row.clone())));
+        crawler.core.scope.forgotten.put(row);
     }
 }

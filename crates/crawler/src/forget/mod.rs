@@ -14,6 +14,6 @@ mod site;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::act::{Forgetting, forget, lift};
+pub(crate) use self::act::{Forgetting, forget, forget_on, lift, rewrite_erased, take_up_ledger};
 pub(crate) use self::book::Forgotten;
 pub(crate) use self::site::overwrite;

@@ -5,6 +5,7 @@ use vernal_model::{ErasedCounts, EventKind, ForgetRule, Moment, Outcome, Site, S
 use vernal_repository::bodies::{scan, segments};
 use vernal_repository::{Cursor, KnownState};
 
+use super::forget_on;
 use crate::crawler::Crawler;
 use crate::testing::{Bench, Web, html, seed, unhindered, url};
 use crate::{Act, Acted, ForgetWord, Settings};
@@ -26,7 +27,7 @@ fn forget(bench: &mut Bench, rules: Vec<ForgetRule>) -> ErasedCounts {
             // A crawl that runs goes on with it in its steps.
             while bench.crawler.forgetting.next(bench.now).is_some() {
                 let (crawler, now) = (&mut bench.crawler, bench.now + Span::from_secs(1));
-                crawler.forget_on(now).unwrap();
+                forget_on(crawler, now).unwrap();
                 bench.now = now;
             }
             counts

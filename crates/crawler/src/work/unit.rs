@@ -350,13 +350,9 @@ impl Work {
         self.durable.derived()
     }
 
-    /// Does the next step of what is still to be rewritten of erased pages, or all of it; everything must be committed before.
-    pub fn rewrite(&mut self, whole: bool, now: Moment) -> Result<bool> {
-        self.durable.rewrite(whole, now)
-    }
-
-    pub fn end_repair(&mut self) -> Result<()> {
-        self.durable.end_repair()
+    /// Where it is kept, for repairs and rewriting. Everything must be committed before.
+    pub fn durable(&mut self) -> &mut dyn Durable {
+        &mut *self.durable
     }
 
     pub fn close(self) -> Result<()> {

@@ -1,13 +1,13 @@
 //! Applies one group of deeds to the tables as one atomic batch, and then updates the state in memory.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use fjall::Slice;
 use foldhash::{HashMap, HashMapExt};
 use vernal_model::{
-    Control, Deed, Eviction, FoldKey, Folded, GraphMark, Moment, Page, PageKey, Partition, Relocated, RobotsRow,
-    Sequence, Site, SiteProfile, SiteRow, Subscription, Telling, TopicOf, Visit, VisitCounts, Visited,
+    Control, Deed, Eviction, Fingerprint, FoldKey, Folded, Found, GraphMark, Moment, Page, PageKey, Partition,
+    Relocated, RobotsRow, Sequence, Site, SiteProfile, SiteRow, Subscription, Telling, TopicOf, Visit, VisitCounts,
+    Visited,
 };
 
 use super::obsolete::Obsolete;
@@ -111,11 +111,7 @@ impl Applying<'_> {
             Deed::Started { moment } => self.state.moment = self.state.moment.max(*moment),
             Deed::Seeded(seed) => self.rows.put(&tables.meta, "meta", keys::seed(&seed.url), seed)?,
             Deed::Unseeded(url) => self.rows.remove(&tables.meta, keys::seed(url)),
-            Deed::Found { urls, again } => {
-                self.state.totals.found_pending += (urls.len() + again.len()) as u64;
-                let row = FoundRow { urls: urls.into(), again: again.into(), gone: Cow::Borrowed(&[]) };
-                self.rows.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
-            }
+            Deed::Found { urls, again } => self.found(partition, sequence, (urls, again, &[]))?,
             // `Sieved` and `Named` are applied together after the rest. Visits, folds and erasures need their position.
             // A deed of an older format was converted when the journal was read, and `Restated` is applied elsewhere.
             Deed::Sieved { .. }
@@ -170,16 +166,22 @@ impl Applying<'_> {
             Deed::Forgot(row) => self.rows.put(&tables.meta, "meta", keys::forgot(row.id), &**row)?,
             Deed::SiteErased(erased) => self.site_erased(partition, erased)?,
             Deed::Unfound(unfound) => self.unfound(partition, unfound)?,
-            Deed::Overwritten(records) => {
-                records.iter().for_each(|record| self.rows.remove(&tables.meta, keys::overwrite(record)));
-            }
-            Deed::Unlinked { gone } => {
-                self.state.totals.found_pending += gone.len() as u64;
-                let row = FoundRow { urls: Cow::Borrowed(&[]), again: Cow::Borrowed(&[]), gone: gone.into() };
-                self.rows.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
-            }
+            Deed::Overwritten(records) => self.overwritten(records),
+            Deed::Unlinked { gone } => self.found(partition, sequence, (&[], &[], gone))?,
         }
         Ok(())
+    }
+
+    /// Leaves what was found for the sieve: new URLs, links to URLs found before, and removed links.
+    fn found(
+        &mut self,
+        partition: Partition,
+        sequence: Sequence,
+        (urls, again, gone): (&[Found], &[Fingerprint], &[Fingerprint]),
+    ) -> Result<()> {
+        self.state.totals.found_pending += (urls.len() + again.len() + gone.len()) as u64;
+        let row = FoundRow { urls: urls.into(), again: again.into(), gone: gone.into() };
+        self.rows.put(&self.shared.tables.found, "found", keys::found(partition, sequence), &row)
     }
 
     fn visited(

@@ -100,6 +100,10 @@ impl Applying<'_> {
         Ok(())
     }
 
+    pub(super) fn overwritten(&mut self, records: &[Location]) {
+        records.iter().for_each(|record| self.rows.remove(&self.shared.tables.meta, keys::overwrite(record)));
+    }
+
     fn to_overwrite(&mut self, records: &[Location]) -> Result<()> {
         for record in records {
             self.rows.put(&self.shared.tables.meta, "meta", keys::overwrite(record), &record.length)?;
