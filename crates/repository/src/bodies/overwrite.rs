@@ -105,8 +105,8 @@ mod tests {
             let [Ok(scanned)] = &items[..] else { panic!("{length}: {items:?}") };
             let record = &scanned.record;
             assert_eq!((record.kind(), record.target(), scanned.length), ("metadata", None, u64::from(length)));
-            assert_eq!(record.block_digest(), Some(digest_of(&[record.block()])));
-            assert!(record.block().iter().all(|&byte| byte == b' ') && record.date().is_some());
+            assert_eq!(record.block_digest(), Some(digest_of(&[&record.block])));
+            assert!(record.block.iter().all(|&byte| byte == b' ') && record.date().is_some());
         }
         assert_eq!(blank(&place(100)), None);
     }

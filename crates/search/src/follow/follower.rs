@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet, HashSetExt};
+use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{IndexWriter, TantivyDocument, Term};
 use vernal_model::{Event, EventKind, PageKey};
@@ -127,9 +128,12 @@ impl Follower {
     fn purge(&mut self) -> Result<()> {
         let act = "write the search index without erased pages";
         let metas = self.index.library().searchable_segment_metas().map_err(Error::index(act))?;
-        for meta in metas.iter().filter(|meta| meta.has_deletes()) {
+        // A list of segments keeps their files, so that it must not live until they are removed.
+        let ids: Vec<SegmentId> = metas.into_iter().filter(SegmentMeta::has_deletes).map(|meta| meta.id()).collect();
+        for id in ids {
             // A merge of one segment leaves out what was removed from it.
-            self.writer.merge(&[meta.id()]).wait().map_err(Error::index(act))?;
+            let merged = self.writer.merge(&[id]).wait().map_err(Error::index(act))?;
+            drop(merged);
         }
         self.index.show(self.place)?;
         self.writer.garbage_collect_files().wait().map_err(Error::index(act))?;
