@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet, HashSetExt};
 use tantivy::index::{SegmentId, SegmentMeta};
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::{IndexWriter, TantivyDocument, Term};
 use vernal_model::{Event, EventKind, PageKey};
 use vernal_repository::{Cursor, Reader};
@@ -65,9 +65,7 @@ impl Follower {
             .num_merge_threads(1)
             .build();
         let writer = index.library().writer_with_options(options).map_err(Error::index("write the search index"))?;
-        let mut merges = LogMergePolicy::default();
-        merges.set_del_docs_ratio_before_merge(REPLACED_SHARE_MAX);
-        writer.set_merge_policy(Box::new(merges));
+        writer.set_merge_policy(merge_policy());
         let place = index.place();
         let progress = Progress { cursor: place.cursor, ..Progress::default() };
         Ok(Follower {
@@ -132,11 +130,14 @@ impl Follower {
         let ids: Vec<SegmentId> = metas.into_iter().filter(SegmentMeta::has_deletes).map(|meta| meta.id()).collect();
         for id in ids {
             // A merge of one segment leaves out what was removed from it.
-            let merged = self.writer.merge(&[id]).wait().map_err(Error::index(act))?;
-            drop(merged);
+            // Where another merge has the segment at this moment, the next commit tries again.
+            if self.writer.merge(&[id]).wait().is_err() {
+                return Ok(());
+            }
         }
         self.index.show(self.place)?;
         self.writer.garbage_collect_files().wait().map_err(Error::index(act))?;
+        self.writer.set_merge_policy(merge_policy());
         self.purges = false;
         self.index.set_to_purge(false)
     }
@@ -176,6 +177,8 @@ impl Follower {
             EventKind::Erased => {
                 self.recent.retain(|(page, _)| *page != event.page);
                 self.purges = true;
+                // Merges of its own would have segments that are to be written anew.
+                self.writer.set_merge_policy(Box::new(NoMergePolicy));
                 self.index.set_to_purge(true)?;
                 self.remove_all(event.page);
                 Ok(())
@@ -309,6 +312,12 @@ impl Follower {
         }
         Ok(Some(read))
     }
+}
+
+fn merge_policy() -> Box<LogMergePolicy> {
+    let mut merges = LogMergePolicy::default();
+    merges.set_del_docs_ratio_before_merge(REPLACED_SHARE_MAX);
+    Box::new(merges)
 }
 
 /// Whether an event changes what text a page has.
