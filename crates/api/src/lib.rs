@@ -49,6 +49,7 @@ mod hints;
 mod history;
 mod indexnow;
 mod links;
+mod marks;
 mod measures;
 mod memento;
 mod metrics;
@@ -95,7 +96,7 @@ use axum::routing::get;
 
 pub use access::{AccessTokens, CorsOrigins, origin, random_text};
 pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
-pub use alerting::Alerting;
+pub use alerting::{Alerting, spelled_as_the_feed};
 pub use archive_origin::{ArchiveOrigin, archive_router};
 pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
@@ -130,6 +131,7 @@ const NOUNS: &[fn(Nouns) -> Nouns] = &[
     search::routes,
     changes::routes,
     change_counts::routes,
+    marks::routes,
     series::routes,
     seeds::routes,
     control::routes,

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::answer::{ApiError, EventStream, Exported, JSON, LINES, Listed, Many, One, PlainText, RawBody, Views};
 use super::description::{Asked, Schemas};
+use super::marks::Asking;
 use super::parameters::{Fields, Given, JsonLines, Parameters};
 use super::shared::Shared;
 
@@ -57,8 +58,13 @@ signature!();
 signature!(A);
 signature!(A, B);
 signature!(A, B, C);
+signature!(A, B, C, D);
 
 impl Asks for State<Arc<Shared>> {
+    fn ask(_: &mut Asked, _: &mut Schemas) {}
+}
+
+impl Asks for Asking {
     fn ask(_: &mut Asked, _: &mut Schemas) {}
 }
 

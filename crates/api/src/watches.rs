@@ -13,10 +13,10 @@ use vernal_watch::{
     Alert, Delivery, Preview, Reach, Reason, Route, State as AlertState, Told, Watch, WatchChange, WatchEntry, preview,
 };
 
-use super::alerting::locked;
+use super::alerting::{locked, spelled_as_the_feed};
 use super::answer::{self, ApiError, ApiResult, Many, One};
 use super::nouns::Nouns;
-use super::parameters::{Given, Parameters, site, url};
+use super::parameters::{Given, Parameters};
 use super::shared::{Shared, time};
 use super::watch_feed::WatchFeed;
 
@@ -78,6 +78,8 @@ pub struct WatchAnswer {
     #[serde(flatten)]
     watch: Watch,
     made: Option<String>,
+    /// The settings that made it, and that alone change it.
+    from: Option<String>,
     /// It has seen everything up to here.
     seen: String,
     lost: Option<LostJson>,
@@ -186,7 +188,7 @@ async fn add(
     Parameters(query): Parameters<AddQuery>,
     Given(watch): Given<Watch>,
 ) -> ApiResult<One<AddedAnswer>> {
-    let watch = canonical(watch)?;
+    let watch = spelled_as_the_feed(watch).map_err(ApiError::bad_request)?;
     let answered = answer::on_blocking_thread(move || {
         let (alerts, now) = (shared.alerts()?, shared.clock.now());
         watch.check()?;
@@ -211,7 +213,7 @@ async fn change(
     Parameters(asked): Parameters<OfWatch>,
     Given(watch): Given<Watch>,
 ) -> ApiResult<One<WatchAnswer>> {
-    let watch = Watch { id: asked.id.clone(), ..canonical(watch)? };
+    let watch = Watch { id: asked.id.clone(), ..spelled_as_the_feed(watch).map_err(ApiError::bad_request)? };
     let alerts = shared.alerts()?;
     let mut alerts = locked(&alerts);
     alerts.change(watch, shared.alerting()?.now())?;
@@ -255,7 +257,7 @@ async fn show_preview(
     State(shared): State<Arc<Shared>>,
     Given(request): Given<PreviewRequest>,
 ) -> ApiResult<One<PreviewAnswer>> {
-    let watch = canonical(request.watch)?;
+    let watch = spelled_as_the_feed(request.watch).map_err(ApiError::bad_request)?;
     let span = request.r#for.as_deref().map_or(Ok(PREVIEW_FOR), Span::parse).map_err(ApiError::bad_request)?;
     let answered = answer::on_blocking_thread(move || {
         watch.check()?;
@@ -353,24 +355,13 @@ fn of_entry(state: &AlertState, entry: &WatchEntry) -> WatchAnswer {
     });
     WatchAnswer {
         made: time(entry.made),
+        from: entry.from.clone(),
         seen: entry.seen.to_string(),
         lost,
         held: entry.held.values().map(|held| held.events.len() + held.more as usize).sum(),
         waiting: state.waiting().filter(|delivery| delivery.watch == entry.watch.id).count(),
         watch: entry.watch.clone(),
     }
-}
-
-/// What is watched, spelled as the feed spells it.
-fn canonical(mut watch: Watch) -> Result<Watch, ApiError> {
-    let over = &mut watch.over;
-    for text in [&mut over.url, &mut over.prefix].into_iter().flatten() {
-        *text = url(text)?.to_string();
-    }
-    if let Some(text) = &mut over.site {
-        *text = site(text)?.as_str().to_owned();
-    }
-    Ok(watch)
 }
 
 /// A cursor, or the last one before a time.

@@ -73,6 +73,9 @@ struct Telling {
     /// When the digest of the rest is sent: hourly, daily 07:00 or weekly mon 07:00
     #[arg(long, value_name = "WHEN", requires = "at_most")]
     then: Option<String>,
+    /// When it tells nothing, such as 22:00-07:00 by the clock of each route; what was held back is told after
+    #[arg(long, value_name = "FROM-TO")]
+    quiet_hours: Option<String>,
     /// A file with a template of its own
     #[arg(long, value_name = "FILE")]
     template: Option<std::path::PathBuf>,
@@ -190,6 +193,7 @@ impl Arguments {
             "when": when,
             "to": to,
             "also": { "silent_for": self.silent_for, "region_lost": self.no_region_lost.then_some(false) },
+            "quiet": self.to.quiet_hours,
             "template": template,
         }))
     }
