@@ -259,7 +259,10 @@ impl Follower {
             Some(number) => match self.read(event.page, &event.url, number)? {
                 Some(old) => terms(&old),
                 // Its body is not kept any more.
-                None => return Ok(self.stale.mark_all()),
+                None => {
+                    self.stale.mark_all();
+                    return Ok(());
+                }
             },
         };
         self.stale.mark(old_terms.symmetric_difference(&new_terms));
