@@ -45,7 +45,7 @@ pub use found::Found;
 pub use matching::{Matcher, Matching};
 pub use outbox::{Alert, Delivery, DeliveryState, Reason, RouteEntry, Schedule, State, Trouble, Try, WatchEntry};
 pub use preview::{Preview, Reach, preview};
-pub use route::{Body, Mail, Program, Route, RouteKind, RouteShown, Webhook};
+pub use route::{ATOM, Body, Mail, Program, Route, RouteKind, RouteShown, Webhook};
 pub use secret::Secret;
 pub use send::{Connection, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, SendError};
 pub use told::{Excerpt, Note, Paragraph, Tally, Told};
