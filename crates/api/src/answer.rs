@@ -159,35 +159,10 @@ macro_rules! into_response {
     };
 }
 
-/// An Atom feed.
-pub struct AtomFeed(pub Response);
-
-/// A document of XML of another standard.
-pub struct Xml(pub Response);
-
-/// A list of mementos, as links or as JSON.
-pub struct TimeMaps(pub Response);
-
-/// The way to another address.
-pub struct LeadsOn(pub Response);
-
 /// A copy for other programs, in a format of its own.
 pub struct Exported(pub Response);
 
-into_response!(
-    One<T>,
-    Many<T>,
-    Listed<T>,
-    EventStream<T>,
-    Views<T>,
-    PlainText,
-    RawBody,
-    Exported,
-    AtomFeed,
-    Xml,
-    TimeMaps,
-    LeadsOn
-);
+into_response!(One<T>, Many<T>, Listed<T>, EventStream<T>, Views<T>, PlainText, RawBody, Exported);
 
 impl<T> EventStream<T> {
     pub fn of(body: Body) -> EventStream<T> {

@@ -14,12 +14,13 @@ use vernal_repository::Cursor;
 use vernal_search::{Asked, Sort, Within};
 
 use super::alerting::locked;
-use super::answer::{self, ApiError, ApiResult, AtomFeed, StreamError};
+use super::answer::{self, ApiError, ApiResult, StreamError};
 use super::atom_text::{self, Entry, FeedHead};
 use super::changes::{ChangesQuery, FeedReader};
 use super::event_json::EventAnswer;
 use super::memento::base;
 use super::nouns::Nouns;
+use super::other_forms::AtomFeed;
 use super::parameters::{Heads, Parameters, url};
 use super::shared::Shared;
 use super::watch_feed::told_of;

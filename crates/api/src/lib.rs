@@ -56,6 +56,7 @@ mod names;
 mod noise;
 mod nouns;
 mod openapi;
+mod other_forms;
 mod page;
 mod pages;
 mod paging;

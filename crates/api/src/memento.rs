@@ -15,8 +15,9 @@ use vernal_archive::memento::{self, Mementos, TimeMap, Uris};
 use vernal_archive::replay;
 use vernal_model::{Moment, Page, Url};
 
-use super::answer::{self, ApiError, ApiResult, LeadsOn, TimeMaps};
+use super::answer::{self, ApiError, ApiResult};
 use super::nouns::Nouns;
+use super::other_forms::{LeadsOn, TimeMaps};
 use super::page;
 use super::shared::Shared;
 

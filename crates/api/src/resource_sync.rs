@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use vernal_archive::memento;
 
-use super::answer::{self, ApiError, ApiResult, Xml};
+use super::answer::{self, ApiError, ApiResult};
 use super::memento::base;
 use super::nouns::Nouns;
+use super::other_forms::Xml;
 use super::parameters::{Heads, Parameters};
 use super::shared::Shared;
 

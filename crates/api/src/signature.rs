@@ -8,12 +8,10 @@ use axum::http::{HeaderMap, Uri};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::answer::{
-    ApiError, AtomFeed, EventStream, Exported, JSON, LINES, LeadsOn, Listed, Many, One, PlainText, RawBody, TimeMaps,
-    Views, Xml,
-};
+use super::answer::{ApiError, EventStream, Exported, JSON, LINES, Listed, Many, One, PlainText, RawBody, Views};
 use super::description::{Asked, Schemas};
 use super::memento::{AcceptDatetime, Behind};
+use super::other_forms::{AtomFeed, LeadsOn, TimeMaps, Xml};
 use super::parameters::{Fields, Given, Heads, JsonLines, Parameters};
 use super::shared::Shared;
 

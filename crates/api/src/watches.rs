@@ -85,7 +85,7 @@ pub struct WatchAnswer {
     held: usize,
     /// Deliveries that wait.
     waiting: usize,
-    /// The address of its Atom feed, where it has the route `atom`: whole, where the address of the crawl is known.
+    /// The address of its Atom feed, where it has one.
     feed: Option<String>,
 }
 
@@ -347,9 +347,6 @@ fn of_preview(looked: Preview) -> PreviewAnswer {
 }
 
 fn of_entry(shared: &Shared, alerts: &Alerts, entry: &WatchEntry) -> WatchAnswer {
-    let state = alerts.state();
-    let links = || shared.alerts.as_ref().and_then(|alerting| alerting.links()).unwrap_or_default();
-    let feed = alerts.has_feed(&entry.watch).then(|| format!("{}/feed.atom?watch={}", links(), entry.watch.id));
     let lost = entry.trouble.as_ref().map(|trouble| LostJson {
         what: trouble.kind,
         says: trouble.says.clone(),
@@ -361,8 +358,8 @@ fn of_entry(shared: &Shared, alerts: &Alerts, entry: &WatchEntry) -> WatchAnswer
         seen: entry.seen.to_string(),
         lost,
         held: entry.held.values().map(|held| held.events.len() + held.more as usize).sum(),
-        waiting: state.waiting().filter(|delivery| delivery.watch == entry.watch.id).count(),
-        feed,
+        waiting: alerts.state().waiting().filter(|delivery| delivery.watch == entry.watch.id).count(),
+        feed: alerts.has_feed(&entry.watch).then(|| shared.feed_of(&entry.watch.id)),
         watch: entry.watch.clone(),
     }
 }

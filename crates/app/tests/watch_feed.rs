@@ -100,7 +100,9 @@ fn what_a_watch_tells_is_in_its_feed_and_an_entry_never_changes() {
     let (running, at) = serve(data);
     let (status, first) = feed(&at, "/feed.atom?watch=w1");
     assert_eq!(status, 200, "{first}");
-    let changed = json_lines(&told(vernal(data).args(["changes", "--json", "--event", "changed", "--words", "price"])));
+    let mut changed = json_lines(&told(vernal(data).args(["changes", "--json", "--event", "changed"])));
+    // The only page with a price.
+    changed.retain(|event| event["url"].as_str().unwrap().ends_with("/0"));
     let wanted: Vec<(String, String)> = changed
         .iter()
         .map(|event| (event["id"].as_str().unwrap().to_owned(), event["seen_different"].as_str().unwrap().to_owned()))

@@ -1,12 +1,9 @@
 //! The history of the crawl by hour and day, as people and plots ask for it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use vernal_model::{Day, DiskBytes, Gauges, Hour, Measures, Moment, OpenHour, SeriesRow, Site, Span, VisitCounts};
 
-use crate::bodies::segments;
-use crate::recover::TABLES_FOLDER;
 use crate::tables::rows::decode;
 use crate::tables::{Row, keys};
 use crate::{Error, Reader, Result};
@@ -214,13 +211,6 @@ impl SeriesName {
 
 /// The history.
 impl Reader {
-    /// What the parts of the repository take on disk now.
-    pub fn disk_bytes(&self) -> Result<DiskBytes> {
-        let bodies = segments(self.dir())?.iter().map(|segment| segment.bytes).sum();
-        let of = |name: &str| bytes_below(&self.dir().join(name));
-        Ok(DiskBytes { bodies, journal: of(crate::journal::FOLDER), tables: of(TABLES_FOLDER) })
-    }
-
     /// The hour that is being counted; `None` before the first.
     pub fn open_hour(&self) -> Option<OpenHour> {
         self.shared.live().state.hour
@@ -386,17 +376,6 @@ fn thinned(rows: Vec<(Moment, Vec<Option<f64>>)>, points: usize) -> Vec<(Moment,
         }
     }
     kept
-}
-
-/// The files below a folder, added up; what goes meanwhile counts nothing.
-fn bytes_below(folder: &Path) -> u64 {
-    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
-    let bytes = |entry: std::fs::DirEntry| match entry.metadata() {
-        Ok(data) if data.is_dir() => bytes_below(&entry.path()),
-        Ok(data) => data.len(),
-        Err(_) => 0,
-    };
-    entries.filter_map(std::result::Result::ok).map(bytes).sum()
 }
 
 fn numbered<T: serde::de::DeserializeOwned>(guard: Row) -> Result<(u32, T)> {
