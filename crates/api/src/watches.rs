@@ -119,7 +119,6 @@ pub struct AddedAnswer {
     preview: PreviewAnswer,
 }
 
-/// What would be sent.
 #[derive(Serialize, JsonSchema)]
 pub struct TestAnswer {
     delivery: String,
