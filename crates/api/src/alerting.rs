@@ -38,6 +38,12 @@ impl Shared {
         self.alerts.as_ref().ok_or_else(none)
     }
 
+    /// The address of the feed of a watch; its path alone where nobody knows where the crawl is served.
+    pub(super) fn feed_of(&self, watch: &str) -> String {
+        let links = self.alerts.as_ref().and_then(|alerting| alerting.links()).unwrap_or_default();
+        format!("{links}/feed.atom?watch={watch}")
+    }
+
     pub(super) fn alerts(&self) -> Result<Arc<Mutex<Alerts>>, ApiError> {
         Ok(self.alerting()?.alerts()?)
     }

@@ -63,6 +63,8 @@ pub struct ChangesQuery {
     pub by: Option<String>,
     /// A question to the text index, for a feed of what it finds.
     pub search: Option<String>,
+    /// Only what this watch told, for its feed.
+    pub watch: Option<String>,
     /// Also changes that are noise alone.
     #[serde(default)]
     with_noise: bool,
@@ -241,6 +243,7 @@ impl ChangesQuery {
             ("by", self.by.is_some()),
             ("search", self.search.is_some()),
             ("mark", self.mark.is_some()),
+            ("watch", self.watch.is_some()),
         ];
         match given.into_iter().find(|(name, given)| *given && !taken.contains(name)) {
             Some((name, _)) => Err(ApiError::bad_request(format!("{form} has no `{name}`"))),

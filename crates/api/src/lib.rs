@@ -57,6 +57,7 @@ mod names;
 mod noise;
 mod nouns;
 mod openapi;
+mod other_forms;
 mod page;
 mod pages;
 mod paging;
@@ -145,6 +146,9 @@ const NOUNS: &[fn(Nouns) -> Nouns] = &[
     export::routes,
     verify::routes,
     compact::routes,
+    atom::routes,
+    memento::routes,
+    resource_sync::routes,
     metrics::routes,
     health::routes,
 ];
@@ -158,13 +162,6 @@ pub fn router(shared: Arc<Shared>) -> Router {
     let nouns = openapi::routes(nouns())
         .others("/", get(status_page::show))
         .others("/style.css", get(status_page::style))
-        .others("/feed.atom", get(atom::feed))
-        .others("/timegate/{*url}", get(memento::timegate))
-        .others("/timemap/{*url}", get(memento::timemap))
-        .others("/memento/{*url}", get(memento::memento))
-        .others("/resourcesync/capabilitylist.xml", get(resource_sync::capability_list))
-        .others("/resourcesync/changelist.xml", get(resource_sync::index))
-        .others("/resourcesync/changelist/{list}", get(resource_sync::change_list))
         .others("/indexnow", get(indexnow::one).post(indexnow::many))
         .others("/websub", get(websub::verify).post(websub::deliver));
     nouns

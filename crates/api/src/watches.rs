@@ -10,7 +10,7 @@ use vernal_model::{Moment, Span};
 use vernal_repository::Cursor;
 use vernal_watch::outbox::TroubleKind;
 use vernal_watch::{
-    Alert, Delivery, Preview, Reach, Reason, Route, State as AlertState, Told, Watch, WatchChange, WatchEntry, preview,
+    Alert, Alerts, Delivery, Preview, Reach, Reason, Route, Told, Watch, WatchChange, WatchEntry, preview,
 };
 
 use super::alerting::{locked, spelled_as_the_feed};
@@ -87,6 +87,8 @@ pub struct WatchAnswer {
     held: usize,
     /// Deliveries that wait.
     waiting: usize,
+    /// The address of its Atom feed, where it has one.
+    feed: Option<String>,
 }
 
 /// What a watch has lost.
@@ -119,7 +121,6 @@ pub struct AddedAnswer {
     preview: PreviewAnswer,
 }
 
-/// What would be sent.
 #[derive(Serialize, JsonSchema)]
 pub struct TestAnswer {
     delivery: String,
@@ -163,7 +164,7 @@ async fn list(State(shared): State<Arc<Shared>>) -> ApiResult<Many<WatchAnswer>>
     let alerts = shared.alerts()?;
     let rows: Vec<WatchAnswer> = {
         let alerts = locked(&alerts);
-        alerts.state().watches.values().map(|entry| of_entry(alerts.state(), entry)).collect()
+        alerts.state().watches.values().map(|entry| of_entry(&shared, &alerts, entry)).collect()
     };
     Ok(answer::lines(move |lines| {
         for row in rows {
@@ -180,7 +181,7 @@ async fn show(
     let alerts = shared.alerts()?;
     let alerts = locked(&alerts);
     let entry = alerts.watch(&asked.id)?;
-    Ok(answer::value(&of_entry(alerts.state(), entry)))
+    Ok(answer::value(&of_entry(&shared, &alerts, entry)))
 }
 
 async fn add(
@@ -201,7 +202,7 @@ async fn add(
         let wall = shared.alerting()?.now();
         let watch = locked(&alerts).add(watch, seen, (now, wall))?;
         let alerts = locked(&alerts);
-        let watch = of_entry(alerts.state(), alerts.watch(&watch.id)?);
+        let watch = of_entry(&shared, &alerts, alerts.watch(&watch.id)?);
         Ok(AddedAnswer { watch, preview: of_preview(looked) })
     })
     .await?;
@@ -217,7 +218,7 @@ async fn change(
     let alerts = shared.alerts()?;
     let mut alerts = locked(&alerts);
     alerts.change(watch, shared.alerting()?.now())?;
-    Ok(answer::value(&of_entry(alerts.state(), alerts.watch(&asked.id)?)))
+    Ok(answer::value(&of_entry(&shared, &alerts, alerts.watch(&asked.id)?)))
 }
 
 async fn remove(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfWatch>) -> ApiResult<One<Removed>> {
@@ -250,7 +251,7 @@ fn act(shared: &Shared, id: &str, change: WatchChange) -> ApiResult<One<WatchAns
     let alerts = shared.alerts()?;
     let mut alerts = locked(&alerts);
     alerts.act(id, change, shared.reader.cursor(), shared.alerting()?.now())?;
-    Ok(answer::value(&of_entry(alerts.state(), alerts.watch(id)?)))
+    Ok(answer::value(&of_entry(shared, &alerts, alerts.watch(id)?)))
 }
 
 async fn show_preview(
@@ -346,7 +347,7 @@ fn of_preview(looked: Preview) -> PreviewAnswer {
     }
 }
 
-fn of_entry(state: &AlertState, entry: &WatchEntry) -> WatchAnswer {
+fn of_entry(shared: &Shared, alerts: &Alerts, entry: &WatchEntry) -> WatchAnswer {
     let lost = entry.trouble.as_ref().map(|trouble| LostJson {
         what: trouble.kind,
         says: trouble.says.clone(),
@@ -359,7 +360,8 @@ fn of_entry(state: &AlertState, entry: &WatchEntry) -> WatchAnswer {
         seen: entry.seen.to_string(),
         lost,
         held: entry.held.values().map(|held| held.events.len() + held.more as usize).sum(),
-        waiting: state.waiting().filter(|delivery| delivery.watch == entry.watch.id).count(),
+        waiting: alerts.state().waiting().filter(|delivery| delivery.watch == entry.watch.id).count(),
+        feed: alerts.has_feed(&entry.watch).then(|| shared.feed_of(&entry.watch.id)),
         watch: entry.watch.clone(),
     }
 }

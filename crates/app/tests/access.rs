@@ -285,6 +285,13 @@ fn the_listener_stands_alone_over_tls_and_takes_renewed_certificates() {
     assert!(answer.starts_with("HTTP/1.1 200") && body(&answer)["crawl"].is_object(), "{answer}");
     let answer = ask_over_tls(&address, "GET /api/v1/status HTTP/1.1\r\n", &first).unwrap();
     assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    let feed = ask_over_tls(&address, &asked.replace("/api/v1/status", "/feed.atom"), &first).unwrap();
+    assert!(
+        feed.contains("href=\"https://localhost/feed.atom\""),
+        "links in a feed lead to where it was asked: {feed}"
+    );
+    let closed = ask_over_tls(&address, "GET /feed.atom?watch=w1 HTTP/1.1\r\n", &first).unwrap();
+    assert!(closed.starts_with("HTTP/1.1 401"), "{closed}");
     assert!(!ask_port(&address, "GET /healthz HTTP/1.1\r\n").starts_with("HTTP/1.1"), "plain HTTP gets no answer");
     let second = renew(dir.path());
     wait_until("the renewed certificate is shown", || {

@@ -6,10 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetAccount, DocumentRow, Event, Eviction, Fingerprint, Folded, GraphMark, HintRows, HourClosed, Location,
-    Moment, Named, NoiseRows, Page, PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteDaysClosed,
-    SiteProfile, Subscription, TimeOrigin, TopicMark, TopicOf, TopicRow, Url, VersionTold, Visit, WeightRow,
-    noise_before,
+    BudgetAccount, DocumentRow, Event, Eviction, Fingerprint, Folded, GraphMark, HintRows, HourClosed, HourMeasured,
+    Location, Moment, Named, NoiseRows, Page, PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site,
+    SiteDaysClosed, SiteProfile, Subscription, TimeOrigin, TopicMark, TopicOf, TopicRow, Url, VersionTold, Visit,
+    WeightRow, noise_before,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,6 +101,8 @@ pub enum Deed {
     HourClosed(Box<HourClosed>),
     /// A day ended at sites of this partition, which are counted anew from here on.
     SiteDaysClosed(Box<SiteDaysClosed>),
+    /// What was so at the end of an hour.
+    HourMeasured(Box<HourMeasured>),
 }
 
 /// A part of the tables, in the bytes in which they lie there.

@@ -33,9 +33,9 @@ pub(crate) const COPIED_FILES: [&str; 3] = [FORMAT_FILE, COPY_FILE, crate::repai
 const ID_DIGITS: usize = 32;
 const SUM: &str = "sum ";
 const NAME: &str = "vernal-repository";
-const FORMAT: u32 = 7;
+const FORMAT: u32 = 8;
 /// The oldest format that is read. Later formats added deeds and tables, packed the waiting URLs and gave the rows of noise another
-/// layout, so tables of format 4 and before are rebuilt from the journal. Formats 6 and 7 added deeds and tables alone, and parts
+/// layout, so tables of format 4 and before are rebuilt from the journal. Formats 6, 7 and 8 added deeds and tables alone, and parts
 /// behind rows, so tables of format 5 are used as they are.
 const FORMAT_READ_MIN: u32 = 2;
 /// The public-suffix list that decides partitions. Known sites keep their partition, whatever a newer list says.

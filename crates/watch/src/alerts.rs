@@ -70,6 +70,10 @@ impl Alerts {
             let entry = RouteEntry { from: Some("the settings".to_owned()), ..RouteEntry::new(route) };
             alerts.outbox.state.programs.insert(entry.route.name.clone(), entry);
         }
+        let own = Route::atom();
+        if alerts.outbox.state.route(&own.name).is_none() {
+            alerts.outbox.state.programs.insert(own.name.clone(), RouteEntry::new(own));
+        }
         let mut damage = opened.damage;
         for entry in alerts.outbox.state.watches.values_mut() {
             if entry.seen > end {
@@ -185,6 +189,9 @@ impl Alerts {
         if route.is_command() {
             return Err(Error::wrong("a route to a command is made in vernal.toml or with --command-route alone"));
         }
+        if route.is_atom() {
+            return Err(Error::wrong("feeds need no route of their own: give a watch the route `atom`"));
+        }
         let name = &route.name;
         if let Some(known) = self.state().route(name) {
             Error::unless_own("route", name, known.from.as_ref())?;
@@ -249,6 +256,25 @@ impl Alerts {
                 && query.state.is_none_or(|state| state == one.state)
         });
         asked.take(query.limit).map(|(number, one)| (*number, one.clone())).collect()
+    }
+
+    /// Whether what a watch tells is in a feed of its own.
+    pub fn has_feed(&self, watch: &Watch) -> bool {
+        watch.to.iter().any(|to| self.is_atom(&to.route))
+    }
+
+    /// What a watch told on its feed, the newest first.
+    pub fn fed(&self, watch: &str, limit: usize) -> Result<Vec<Delivery>> {
+        let entry = self.watch(watch)?;
+        if !self.has_feed(&entry.watch) {
+            return Err(Error::Unknown { noun: "feed of the watch", name: watch.to_owned() });
+        }
+        let of_feed = |one: &&Delivery| one.watch == watch && self.is_atom(&one.route);
+        Ok(self.state().deliveries.values().rev().filter(of_feed).take(limit).cloned().collect())
+    }
+
+    fn is_atom(&self, route: &str) -> bool {
+        self.state().route(route).is_some_and(|entry| entry.route.is_atom())
     }
 
     /// Sends a delivery anew, with the same id.

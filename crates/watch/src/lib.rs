@@ -55,7 +55,7 @@ pub use outbox::{
     Alert, Delivery, DeliveryState, Quiet, Reason, RouteEntry, Schedule, State, Trouble, Try, WatchEntry,
 };
 pub use preview::{Preview, Reach, preview};
-pub use route::{Body, Mail, Program, Route, RouteKind, RouteShown, Webhook};
+pub use route::{ATOM, Body, Mail, Program, Route, RouteKind, RouteShown, Webhook};
 pub use secret::Secret;
 pub use send::{Connection, DialTls, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, SendError};
 pub use told::{Excerpt, Note, Paragraph, Tally, Told};

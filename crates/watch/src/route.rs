@@ -45,7 +45,12 @@ pub enum RouteKind {
     Mail(Mail),
     /// A program of the operator. It is made of settings alone and never kept in the log.
     Command(Program),
+    /// The Atom feed of each watch that names this route. It is always there and never kept in the log.
+    Atom,
 }
+
+/// The route that every folder has: the feed that readers ask for.
+pub const ATOM: &str = "atom";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -150,7 +155,7 @@ impl Route {
             RouteKind::Webhook(webhook) => webhook.check(self.template.is_some()),
             RouteKind::Mail(mail) => mail.check(),
             RouteKind::Command(program) if program.path.is_empty() => Err(Error::wrong("a command needs a program")),
-            RouteKind::Command(_) => Ok(()),
+            RouteKind::Command(_) | RouteKind::Atom => Ok(()),
         }
     }
 
@@ -164,6 +169,15 @@ impl Route {
     #[must_use]
     pub fn written_for(self, watch: &Watch) -> Route {
         Route { template: watch.template.clone().or(self.template), ..self }
+    }
+
+    pub fn is_atom(&self) -> bool {
+        matches!(self.to, RouteKind::Atom)
+    }
+
+    /// The route to the feeds of watches.
+    pub fn atom() -> Route {
+        Route { name: ATOM.into(), to: RouteKind::Atom, time_zone: None, template: None }
     }
 
     pub fn is_command(&self) -> bool {
@@ -181,6 +195,7 @@ impl Route {
                 mail.password.iter().map(Secret::to_string).collect(),
             ),
             RouteKind::Command(program) => ("command", program.path.clone(), Vec::new()),
+            RouteKind::Atom => ("atom", "/feed.atom?watch=ID".into(), Vec::new()),
         };
         RouteShown {
             name: self.name.clone(),

@@ -159,6 +159,7 @@ impl Applying<'_> {
             Deed::HubAsked { site, visit } => self.asked(partition, sequence, site, visit)?,
             Deed::HourClosed(closed) => self.hour_closed(closed)?,
             Deed::SiteDaysClosed(closed) => self.site_days_closed(partition, closed)?,
+            Deed::HourMeasured(measured) => self.hour_measured(measured)?,
             Deed::Unlinked { gone } => {
                 self.state.totals.found_pending += gone.len() as u64;
                 let row = FoundRow { urls: Cow::Borrowed(&[]), again: Cow::Borrowed(&[]), gone: gone.into() };

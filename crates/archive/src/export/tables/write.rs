@@ -14,9 +14,9 @@ use super::rows;
 use super::schema::Table;
 use crate::export::Result;
 use crate::export::asked::Asked;
-use crate::export::difference::{Between, Line, difference};
+use crate::export::difference::Line;
 use crate::export::events::each_event;
-use crate::export::json_lines::old_rows;
+use crate::export::json_lines::each_line;
 use crate::export::manifest::Manifest;
 use crate::export::pages::{Progress, Step, walk};
 
@@ -105,37 +105,16 @@ fn paragraphs<W: Write + Send>(
     manifest: &mut Manifest,
     writer: &mut TableWriter<W>,
 ) -> Result<()> {
-    let read = step.read(reader, asked, manifest)?;
-    let old = old_rows(reader, asked, &mut step)?;
-    let between = Between {
-        reader,
-        page: step.key,
-        url: step.url.as_str(),
-        events: step.history.between(asked.from.as_ref(), &asked.to).collect(),
-        ended: step.ended,
-    };
-    let new = read.as_ref().map_or(&[][..], |read| &read.rows[..]);
-    let lines = difference(&old, new, &between)?;
-    manifest.pages += u64::from(!lines.is_empty());
-    for line in &lines {
-        match line {
-            Line::Upsert(row) => {
-                manifest.paragraphs += 1;
-                writer.row(rows::paragraph("upsert", row))?;
-            }
-            // A column cannot say that it is unchanged: the row is whole.
-            Line::Patch { id, .. } => {
-                manifest.patched += 1;
-                let row = new.iter().find(|row| row.id == *id);
-                row.map_or(Ok(()), |row| writer.row(rows::paragraph("patch", row)))?;
-            }
-            Line::Delete(delete) => {
-                manifest.removed += 1;
-                writer.row(rows::removed(step.key, &step.url, delete))?;
-            }
+    let (key, url) = (step.key, step.url.clone());
+    each_line((reader, asked), &mut step, manifest, &mut |line, rows_now| match line {
+        Line::Upsert(row) => writer.row(rows::paragraph("upsert", row)),
+        // A column cannot say that it is unchanged: the row is whole.
+        Line::Patch { id, .. } => {
+            let row = rows_now.iter().find(|row| row.id == *id);
+            row.map_or(Ok(()), |row| writer.row(rows::paragraph("patch", row)))
         }
-    }
-    Ok(())
+        Line::Delete(delete) => writer.row(rows::removed(key, &url, delete)),
+    })
 }
 
 /// Rows about pages, versions or visits: of a difference, those of pages that have events in it.
