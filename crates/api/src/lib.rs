@@ -50,6 +50,7 @@ mod hints;
 mod history;
 mod indexnow;
 mod links;
+mod marks;
 mod measures;
 mod memento;
 mod metrics;
@@ -57,6 +58,7 @@ mod names;
 mod noise;
 mod nouns;
 mod openapi;
+mod other_forms;
 mod page;
 mod pages;
 mod paging;
@@ -96,7 +98,7 @@ use axum::routing::get;
 
 pub use access::{AccessTokens, CorsOrigins, origin, random_text};
 pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
-pub use alerting::Alerting;
+pub use alerting::{Alerting, spelled_as_the_feed};
 pub use archive_origin::{ArchiveOrigin, archive_router};
 pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
@@ -131,6 +133,7 @@ const NOUNS: &[fn(Nouns) -> Nouns] = &[
     search::routes,
     changes::routes,
     change_counts::routes,
+    marks::routes,
     series::routes,
     seeds::routes,
     control::routes,
@@ -145,6 +148,9 @@ const NOUNS: &[fn(Nouns) -> Nouns] = &[
     export::routes,
     verify::routes,
     compact::routes,
+    atom::routes,
+    memento::routes,
+    resource_sync::routes,
     metrics::routes,
     health::routes,
 ];
@@ -158,13 +164,6 @@ pub fn router(shared: Arc<Shared>) -> Router {
     let nouns = openapi::routes(nouns())
         .others("/", get(status_page::show))
         .others("/style.css", get(status_page::style))
-        .others("/feed.atom", get(atom::feed))
-        .others("/timegate/{*url}", get(memento::timegate))
-        .others("/timemap/{*url}", get(memento::timemap))
-        .others("/memento/{*url}", get(memento::memento))
-        .others("/resourcesync/capabilitylist.xml", get(resource_sync::capability_list))
-        .others("/resourcesync/changelist.xml", get(resource_sync::index))
-        .others("/resourcesync/changelist/{list}", get(resource_sync::change_list))
         .others("/indexnow", get(indexnow::one).post(indexnow::many))
         .others("/websub", get(websub::verify).post(websub::deliver));
     nouns

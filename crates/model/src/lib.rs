@@ -68,7 +68,9 @@ pub use outcome::{Failure, Outcome, Refusal, Stage, Wall};
 pub use page::{Page, PageState, PolicyState};
 pub use report::{Exchange, Protocol, Report};
 pub use scope::{Scope, Seed};
-pub use series::{Day, Gauges, Hour, HourClosed, OpenHour, SeriesRow, SiteDaysClosed, VisitCounts};
+pub use series::{
+    Day, DiskBytes, Gauges, Hour, HourClosed, HourMeasured, Measures, OpenHour, SeriesRow, SiteDaysClosed, VisitCounts,
+};
 pub use signature::{Digest, ParagraphMark, QuietMarks, Signature};
 pub use signature_bytes::SignatureFault;
 pub use site::{AddressLimits, Origin, RobotsAnswer, RobotsRow, Site, SiteCounts, SiteProfile, SiteRow, SiteState};

@@ -28,6 +28,7 @@ pub mod archive;
 pub mod bodies;
 mod compact;
 mod cursor;
+mod disk_use;
 mod encoding;
 mod error;
 mod events;

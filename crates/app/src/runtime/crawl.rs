@@ -176,6 +176,9 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     let scheme = if checked.tls.is_some() { "https" } else { "http" };
     let url_of = |address| format!("{scheme}://{address}/");
     let (serving_on, showing_on) = (listening.map(url_of), showing.map(url_of));
+    let links_to = serving_on.as_deref().map(|at| at.trim_end_matches('/').to_owned());
+    let alerts = Arc::new(AlertService::new(settings, reader.clone(), listening, links_to));
+    agree(&alerts, settings, clock.now())?;
     let inbox = live::inbox();
     let fetch = parts::fetch_settings(settings, listening.into_iter().chain(showing).collect());
     if fetch.concurrency < settings.crawler.concurrency {
@@ -197,8 +200,6 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         Arc::<SearchService>::clone(&search),
         Arc::new(AccessTokens::of_folder(settings.data.clone(), wall)),
     );
-    let links_to = serving_on.as_deref().map(|at| at.trim_end_matches('/').to_owned());
-    let alerts = Arc::new(AlertService::new(settings, reader.clone(), listening, links_to));
     let shared = shared.with_alerts(Arc::<AlertService>::clone(&alerts)).with_archive(scheme, showing);
     let (counts, tokens) = (Arc::clone(&shared.connections), Arc::clone(&shared.tokens));
     let search = settings.search.then(|| search.follow()).transpose().or_fail()?;
@@ -218,6 +219,14 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     }
     let data = settings.data.clone();
     Ok(Crawl { handle, reader, clock, serving_on, showing_on, ended, thread, stop, servers, search, alerts, data })
+}
+
+/// Watches and routes as the settings name them; what cannot be is refused before anything is visited.
+fn agree(alerts: &AlertService, settings: &Settings, now: Moment) -> Result<()> {
+    alerts.agree(&settings.alerts.wanted(), now).map_err(|error| match error {
+        vernal_watch::Error::Wrong(line) => Error::Usage(line),
+        other => Error::failed(other),
+    })
 }
 
 /// Serves archived bytes on an origin of their own, for those who may ask the main one.

@@ -163,6 +163,7 @@ impl Applying<'_> {
             Deed::HubAsked { site, visit } => self.asked(partition, sequence, site, visit)?,
             Deed::HourClosed(closed) => self.hour_closed(closed)?,
             Deed::SiteDaysClosed(closed) => self.site_days_closed(partition, closed)?,
+            Deed::HourMeasured(measured) => self.hour_measured(measured)?,
             Deed::Forgot(row) => self.rows.put(&tables.meta, "meta", keys::forgot(row.id), &**row)?,
             Deed::SiteErased(erased) => self.site_erased(partition, erased)?,
             Deed::Unfound(unfound) => self.unfound(partition, unfound)?,

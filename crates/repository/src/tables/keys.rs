@@ -26,7 +26,7 @@
 //!                        2 | number u32 of a feed: its subscription
 //! page_hints             partition u8 | number u32
 //! listed                 partition u8 | number u32 of the file | fingerprint u64
-//! series                 partition u8 | 0 | hour u32; 1 | day u32; 2 | site | 0 | day u32
+//! series                 partition u8 | 0 or 3 | hour u32; 1 or 4 | day u32; 2 | site | 0 | day u32
 //! meta                   "state", "graph", "topic-mark", "seed/" URL, "forgot/" id u32 or
 //!                        "overwrite/" segment u32 | offset u64: a record to overwrite; "erasure": how far the files followed
 //! ```
@@ -47,6 +47,8 @@ pub(crate) const NOISE_RULE: u8 = 1;
 pub(crate) const SERIES_HOUR: u8 = 0;
 pub(crate) const SERIES_DAY: u8 = 1;
 pub(crate) const SERIES_SITE_DAY: u8 = 2;
+pub(crate) const SERIES_HOUR_MEASURED: u8 = 3;
+pub(crate) const SERIES_DAY_MEASURED: u8 = 4;
 /// The kinds of rows of a site's hints.
 pub(crate) const HINT_SOURCE: u8 = 0;
 pub(crate) const HINT_FILE: u8 = 1;
@@ -251,6 +253,16 @@ pub(crate) fn hour(hour: Hour) -> [u8; 6] {
 /// The row of a day of the whole crawl, which has no rows of its hours any more.
 pub(crate) fn day(day: Day) -> [u8; 6] {
     of_series(SERIES_DAY, day.0)
+}
+
+/// What was so at the end of an hour.
+pub(crate) fn hour_measured(hour: Hour) -> [u8; 6] {
+    of_series(SERIES_HOUR_MEASURED, hour.0)
+}
+
+/// What was so at the end of a day, whose hours have none any more.
+pub(crate) fn day_measured(day: Day) -> [u8; 6] {
+    of_series(SERIES_DAY_MEASURED, day.0)
 }
 
 /// Rows of the whole crawl lie in the first partition.

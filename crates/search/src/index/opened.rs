@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tantivy::postings::SegmentPostings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED, Term};
 use vernal_model::PageKey;
@@ -198,14 +199,17 @@ impl SearchIndex {
 /// Whether a segment has a unit with this term that was not replaced since.
 fn has_term(segment: &SegmentReader, term: &Term) -> tantivy::Result<bool> {
     let units = segment.inverted_index(term.field())?.read_postings(term, IndexRecordOption::Basic)?;
-    let Some(mut units) = units else { return Ok(false) };
-    while units.doc() != TERMINATED {
-        if !segment.is_deleted(units.doc()) {
-            return Ok(true);
-        }
+    Ok(units.is_some_and(|units| count_held(segment, units, 1) > 0))
+}
+
+/// How many of these units were not replaced since, counted up to a limit.
+pub(crate) fn count_held(segment: &SegmentReader, mut units: SegmentPostings, most: usize) -> usize {
+    let mut held = 0;
+    while held < most && units.doc() != TERMINATED {
+        held += usize::from(!segment.is_deleted(units.doc()));
         units.advance();
     }
-    Ok(false)
+    held
 }
 
 /// The place of an index, if it has our fields and its files are whole.
