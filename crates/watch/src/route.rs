@@ -177,7 +177,7 @@ impl Route {
 
     /// The route to the feeds of watches.
     pub fn atom() -> Route {
-        Route { name: ATOM.into(), to: RouteKind::Atom, time_zone: None, template: None }
+        Route { name: ATOM.into(), to: RouteKind::Atom, time_zone: None, quiet: None, template: None }
     }
 
     pub fn is_command(&self) -> bool {

@@ -287,6 +287,15 @@ impl Follower {
         }
         let terms = |read: &ReadVersion| link_words::terms(&event.url, read);
         let new_terms = new.map(terms).unwrap_or_default();
+        // Most changes leave the links alone: then the older body is not read again.
+        if !self.uncommitted.contains(&event.page) {
+            let (searcher, _) = self.index.searcher();
+            let unit = held_unit(&searcher, self.index.fields(), event.url.fingerprint().0)?;
+            let digest = link_words::digest(&new_terms);
+            if unit.is_some_and(|unit| Some(unit.version) == old && unit.links_digest == digest) {
+                return Ok(());
+            }
+        }
         let old_terms = match old {
             None => BTreeSet::new(),
             Some(number) => match self.read(event.page, &event.url, number)? {

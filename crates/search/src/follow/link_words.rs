@@ -125,14 +125,15 @@ fn said(searcher: &Searcher, fields: &Fields, address: u64, from: u8) -> Result<
     Ok(all)
 }
 
-/// One number for some words of links, by which it is seen that they are others now. None have zero.
-pub fn digest(anchors: &[String]) -> u64 {
+/// One number for some words of links, or for the terms of some links, by which it is seen that they are others now. None have
+/// zero.
+pub fn digest<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> u64 {
     let mut bytes = 0;
     let mut hasher = crc32fast::Hasher::new();
-    for text in anchors {
-        hasher.update(text.as_bytes());
+    for part in parts {
+        hasher.update(part.as_ref());
         hasher.update(&[0]);
-        bytes += text.len() as u64 + 1;
+        bytes += part.as_ref().len() as u64 + 1;
     }
     bytes << 32 | u64::from(hasher.finalize())
 }

@@ -59,7 +59,9 @@ pub fn page_unit(fields: &Fields, source: &Source<'_>, read: &ReadVersion, ancho
     unit.add_u64(fields.address, source.url.fingerprint().0);
     unit.add_u64(fields.anchors_digest, link_words::digest(anchors));
     anchors.iter().for_each(|text| unit.add_text(fields.anchors, text));
-    link_words::terms(source.url, read).iter().for_each(|term| unit.add_bytes(fields.link, term));
+    let links = link_words::terms(source.url, read);
+    unit.add_u64(fields.links_digest, link_words::digest(&links));
+    links.iter().for_each(|term| unit.add_bytes(fields.link, term));
     unit.add_text(fields.url, source.url.as_str());
     unit.add_text(fields.title, &document.title);
     for (one, text) in document.paragraphs.iter().zip(read.texts()) {

@@ -4,7 +4,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
 use vernal_model::{Moment, PageKey};
 
-use super::schema::{ADDRESS, ANCHORS_DIGEST, Fields, KIND, OF, TIME, VERSION, page_of};
+use super::schema::{ADDRESS, ANCHORS_DIGEST, Fields, KIND, LINKS_DIGEST, OF, TIME, VERSION, page_of};
 use crate::{Error, Result};
 
 const ACT: &str = "read a unit of the index";
@@ -17,6 +17,8 @@ pub struct HeldUnit {
     pub time: Moment,
     /// Of the words of links to it (see `follow::link_words::digest`).
     pub anchors_digest: u64,
+    /// Of the links out of it.
+    pub links_digest: u64,
 }
 
 /// The unit of the page with this address, if there is one.
@@ -54,6 +56,7 @@ fn read(segment: &SegmentReader, unit: DocId) -> tantivy::Result<HeldUnit> {
         kinds,
         time: Moment::from_secs(fast.i64(TIME)?.first(unit).unwrap_or_default()),
         anchors_digest: number(ANCHORS_DIGEST)?,
+        links_digest: number(LINKS_DIGEST)?,
     })
 }
 

@@ -17,6 +17,7 @@ pub const TIME: &str = "time";
 pub const VERSION: &str = "version";
 pub const ADDRESS: &str = "address";
 pub const ANCHORS_DIGEST: &str = "anchors_digest";
+pub const LINKS_DIGEST: &str = "links_digest";
 
 /// Pages and removed paragraphs have their text in different fields, so that the counts of one say nothing of the other.
 #[derive(Copy, Clone, Debug)]
@@ -45,8 +46,9 @@ pub struct Fields {
     /// The words of links to the page, and one number for them.
     pub anchors: Field,
     pub anchors_digest: Field,
-    /// The links out of the page (see `follow::link_words`).
+    /// The links out of the page (see `follow::link_words`), and one number for all of them.
     pub link: Field,
+    pub links_digest: Field,
     /// The words of a removed paragraph, of main text and of the frame.
     pub gone: Field,
     pub gone_frame: Field,
@@ -80,6 +82,7 @@ pub fn schema() -> (Schema, Fields) {
         anchors: builder.add_text_field("anchors", text.clone()),
         anchors_digest: builder.add_u64_field(ANCHORS_DIGEST, FAST),
         link: builder.add_bytes_field("link", BytesOptions::default().set_indexed()),
+        links_digest: builder.add_u64_field(LINKS_DIGEST, FAST),
         gone: builder.add_text_field("gone", text.clone()),
         gone_frame: builder.add_text_field("gone_frame", text.clone()),
         after: builder.add_text_field("after", text),
