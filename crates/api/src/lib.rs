@@ -44,6 +44,7 @@ mod event_schema;
 mod event_text;
 mod export;
 mod folds;
+mod forget;
 mod health;
 mod hints;
 mod history;
@@ -136,6 +137,7 @@ const NOUNS: &[fn(Nouns) -> Nouns] = &[
     series::routes,
     seeds::routes,
     control::routes,
+    forget::routes,
     watches::routes,
     alert_routes::routes,
     deliveries::routes,

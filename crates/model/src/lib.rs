@@ -12,6 +12,7 @@ mod deed;
 mod document;
 mod event;
 mod fold;
+mod forget;
 mod graph;
 mod hint;
 mod id;
@@ -48,6 +49,7 @@ pub use document::{
 };
 pub use event::{Event, EventKind};
 pub use fold::{FoldKey, FoldRow, Folded, NumberRun, OperationFold, Telling, ToldFolds, VersionRow, VersionTold};
+pub use forget::{ErasedCounts, ErasedPage, ErasedSite, ErasedVisit, ForgetRule, ForgottenRow, Unfound};
 pub use graph::{Eviction, EvictionRow, GraphMark, WeightRow};
 pub use hint::{
     Cadence, DateRange, HintFile, HintRows, HintSource, ListEntry, ListEntryRows, Muted, PageHints, PendingHint,

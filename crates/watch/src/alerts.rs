@@ -334,6 +334,13 @@ impl Alerts {
         self.commit(records, now)
     }
 
+    /// Takes the words of erased pages out of all that is kept, without waiting for the feed to tell of them.
+    pub fn forget(&mut self, is_erased: &dyn Fn(&str) -> bool, now: Moment) -> Result<()> {
+        let told = self.state().urls_told();
+        let records = told.into_iter().filter(|url| is_erased(url)).map(|url| Record::Forgot { url });
+        self.commit(records.collect(), now)
+    }
+
     /// Makes the digests that are due, tells again what nobody has acknowledged, and notices silence.
     pub fn tick(
         &mut self,

@@ -64,6 +64,9 @@ const LISTED: &[Route] = &[
     admin("PUT", "/api/v1/routes/{name}"),
     admin("DELETE", "/api/v1/routes/{name}"),
     admin("POST", "/api/v1/routes/{name}/rotate"),
+    // What is erased never comes back.
+    admin("POST", "/api/v1/forget"),
+    admin("DELETE", "/api/v1/forgotten/{id}"),
     admin("GET", "/api/v1/tokens"),
     admin("POST", "/api/v1/tokens"),
     admin("DELETE", "/api/v1/tokens/{name}"),

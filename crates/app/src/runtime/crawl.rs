@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use vernal_api::{AccessGuard, AccessTokens, ArchiveOrigin, ConnectionCounts, CorsOrigins, Shared, is_loopback};
-use vernal_crawler::{Act, Crawler};
+use vernal_crawler::{Act, Acted, Crawler};
 use vernal_fetch::Workers;
 use vernal_model::{Moment, Seed};
 use vernal_repository::runs;
@@ -165,7 +165,10 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     }
     let mut crawler = crawler.or_fail()?;
     for some in seeds.chunks(SEEDS_AT_ONCE) {
-        crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()?;
+        if let Acted::ForgottenSeed(url, id) = crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()? {
+            let how = format!("`vernal forget --undo {id}` lets it in again");
+            return Err(Error::Failed(format!("{url} was forgotten (entry {id} of the ledger); {how}")));
+        }
     }
     note_run(context, clock.now())?;
     let address_of = |listener: &Option<TcpListener>| listener.as_ref().and_then(|listener| listener.local_addr().ok());

@@ -301,6 +301,14 @@ impl TextIndex for SearchService {
         index.status(&self.reader)
     }
 
+    fn purge(&self) -> Result<(), Error> {
+        let exists = SearchIndex::look(&self.data, &self.reader)?.is_some();
+        if exists && !self.is_followed() {
+            self.up_to_date(&mut |_| {})?;
+        }
+        Ok(())
+    }
+
     fn status(&self) -> Option<SearchStatus> {
         let open = self.index.try_lock().ok()?.clone();
         let found = match open {

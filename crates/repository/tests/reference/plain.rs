@@ -166,6 +166,10 @@ impl Plain {
             Deed::SiteDaysClosed(closed) => self.history.site_days_closed(*closed),
             Deed::HourMeasured(measured) => self.history.hour_measured(*measured),
             Deed::Restated(_) => unreachable!("only a mended journal has it"),
+            // What is forgotten has its laws in `compact.rs` and in the crawler.
+            Deed::Forgot(_) | Deed::Erased(_) | Deed::SiteErased(_) | Deed::Unfound(_) | Deed::Overwritten(_) => {
+                unreachable!("no random deed forgets")
+            }
         }
     }
 

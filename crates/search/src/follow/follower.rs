@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet, HashSetExt};
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::index::{SegmentId, SegmentMeta};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::{IndexWriter, TantivyDocument, Term};
 use vernal_model::{Event, EventKind, PageKey, Url};
 use vernal_repository::{Cursor, Reader};
@@ -58,6 +59,8 @@ pub struct Follower {
     recent: VecDeque<(PageKey, Arc<ReadVersion>)>,
     /// Pages whose events the last commit does not have.
     uncommitted: HashSet<PageKey>,
+    /// Pages were erased, and files may still have their words.
+    purges: bool,
 }
 
 impl Follower {
@@ -69,9 +72,7 @@ impl Follower {
             .num_merge_threads(1)
             .build();
         let writer = index.library().writer_with_options(options).map_err(Error::index("write the search index"))?;
-        let mut merges = LogMergePolicy::default();
-        merges.set_del_docs_ratio_before_merge(REPLACED_SHARE_MAX);
-        writer.set_merge_policy(Box::new(merges));
+        writer.set_merge_policy(merge_policy());
         let place = index.place();
         let progress = Progress { cursor: place.cursor, ..Progress::default() };
         Ok(Follower {
@@ -84,6 +85,7 @@ impl Follower {
             stale: StaleAnchors::of(place.has_anchors),
             recent: VecDeque::with_capacity(KEPT_VERSIONS),
             uncommitted: HashSet::new(),
+            purges: index.is_to_purge(),
         })
     }
 
@@ -116,7 +118,7 @@ impl Follower {
     pub fn commit(&mut self) -> Result<()> {
         let had_anchors = self.place.has_anchors;
         self.place.has_anchors = self.stale.is_empty();
-        if !self.is_changed && had_anchors == self.place.has_anchors {
+        if !self.is_changed && !self.must_purge() && had_anchors == self.place.has_anchors {
             self.index.note_place(self.place);
             return Ok(());
         }
@@ -126,7 +128,33 @@ impl Follower {
         prepared.commit().map_err(Error::index(act))?;
         self.is_changed = false;
         self.uncommitted.clear();
-        self.index.show(self.place)
+        self.index.show(self.place)?;
+        if self.must_purge() { self.purge() } else { Ok(()) }
+    }
+
+    /// Whether files are to be written anew: not before what the links of an erased page said is gone from other units.
+    fn must_purge(&self) -> bool {
+        self.purges && self.stale.is_empty()
+    }
+
+    /// Writes the files that have removed units anew without them, and removes the old ones.
+    fn purge(&mut self) -> Result<()> {
+        let act = "write the search index without erased pages";
+        let metas = self.index.library().searchable_segment_metas().map_err(Error::index(act))?;
+        // A list of segments keeps their files, so that it must not live until they are removed.
+        let ids: Vec<SegmentId> = metas.into_iter().filter(SegmentMeta::has_deletes).map(|meta| meta.id()).collect();
+        for id in ids {
+            // A merge of one segment leaves out what was removed from it.
+            // Where another merge has the segment at this moment, the next commit tries again.
+            if self.writer.merge(&[id]).wait().is_err() {
+                return Ok(());
+            }
+        }
+        self.index.show(self.place)?;
+        self.writer.garbage_collect_files().wait().map_err(Error::index(act))?;
+        self.writer.set_merge_policy(merge_policy());
+        self.purges = false;
+        self.index.set_to_purge(false)
     }
 
     /// Takes all events that there are, and gives all pages the words of the links to them. `told` hears of each batch and says
@@ -214,6 +242,11 @@ impl Follower {
         let is_second_name = self.reader.first_name_at(event.page, cursor)?.is_some();
         match event.kind {
             EventKind::Erased => {
+                self.recent.retain(|(page, _)| *page != event.page);
+                self.purges = true;
+                // Merges of its own would have segments that are to be written anew.
+                self.writer.set_merge_policy(Box::new(NoMergePolicy));
+                self.index.set_to_purge(true)?;
                 // What its links said went with its body.
                 self.stale.mark_all();
                 self.remove_all(event.page);
@@ -386,6 +419,12 @@ impl Follower {
         }
         Ok(Some(read))
     }
+}
+
+fn merge_policy() -> Box<LogMergePolicy> {
+    let mut merges = LogMergePolicy::default();
+    merges.set_del_docs_ratio_before_merge(REPLACED_SHARE_MAX);
+    Box::new(merges)
 }
 
 /// Whether an event changes what text a page has.

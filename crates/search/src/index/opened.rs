@@ -15,6 +15,8 @@ use crate::{Error, Result};
 
 /// The folder within the data folder.
 pub const FOLDER: &str = "search";
+/// A file that says that pages were erased whose words may still be in files of the index.
+const TO_PURGE_FILE: &str = "to-purge";
 
 /// The checksums of an index up to this size are compared at each opening. A larger one is checked as it is read.
 const CHECKED_BYTES_MAX: u64 = 64 << 20;
@@ -172,6 +174,20 @@ impl SearchIndex {
             cursor: place.cursor,
             behind_events: behind,
         })
+    }
+
+    /// Whether pages were erased whose words may still be in its files.
+    pub(crate) fn is_to_purge(&self) -> bool {
+        self.inner.dir.join(TO_PURGE_FILE).exists()
+    }
+
+    pub(crate) fn set_to_purge(&self, is_so: bool) -> Result<()> {
+        let path = self.inner.dir.join(TO_PURGE_FILE);
+        match (is_so, path.exists()) {
+            (true, false) => std::fs::write(&path, []).map_err(Error::io("make", &path)),
+            (false, true) => std::fs::remove_file(&path).map_err(Error::io("remove", &path)),
+            _ => Ok(()),
+        }
     }
 
     /// The files that the index lies in, added up.

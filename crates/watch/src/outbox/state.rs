@@ -1,6 +1,6 @@
 //! Watches, routes, deliveries and places in the feed: the records of the log applied, one after the other.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -227,6 +227,14 @@ impl State {
             // The three days begin anew.
             (delivery.state, delivery.made, delivery.next, delivery.tries) = (DeliveryState::Waiting, at, at, 0);
         }
+    }
+
+    /// The addresses of pages whose words are kept here.
+    pub fn urls_told(&self) -> BTreeSet<String> {
+        let held = self.watches.values().flat_map(|entry| entry.held.values().flat_map(|held| &held.events));
+        let kept = self.deliveries.values().flat_map(|delivery| &delivery.alert.events);
+        let troubles = self.watches.values().filter_map(|entry| entry.trouble.as_ref()?.event.as_ref());
+        held.chain(kept).chain(troubles).map(|told| told.url.clone()).collect()
     }
 
     fn forget(&mut self, url: &str) {
