@@ -153,6 +153,16 @@ pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     Ok(Opened { repository, reader, clock, seeds, listener, archive_listener, warnings })
 }
 
+fn add_seeds(crawler: &mut Crawler, seeds: &[Seed], now: Moment) -> Result<()> {
+    for some in seeds.chunks(SEEDS_AT_ONCE) {
+        if let Acted::ForgottenSeed(url, id) = crawler.act(Act::AddSeeds(some.to_vec()), now).or_fail()? {
+            let how = format!("`vernal forget --undo {id}` lets it in again");
+            return Err(Error::Failed(format!("{url} was forgotten (entry {id} of the ledger); {how}")));
+        }
+    }
+    Ok(())
+}
+
 /// Starts the crawl.
 pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Opened) -> Result<Crawl> {
     let settings = &context.settings;
@@ -169,12 +179,7 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         note_damage(&reader, error);
     }
     let mut crawler = crawler.or_fail()?;
-    for some in seeds.chunks(SEEDS_AT_ONCE) {
-        if let Acted::ForgottenSeed(url, id) = crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()? {
-            let how = format!("`vernal forget --undo {id}` lets it in again");
-            return Err(Error::Failed(format!("{url} was forgotten (entry {id} of the ledger); {how}")));
-        }
-    }
+    add_seeds(&mut crawler, &seeds, clock.now())?;
     note_run(context, clock.now())?;
     let address_of = |listener: &Option<TcpListener>| listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let (listening, showing) = (address_of(&listener), address_of(&archive_listener));

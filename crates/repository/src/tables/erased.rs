@@ -4,6 +4,7 @@
 use vernal_model::{ErasedPage, ErasedSite, Event, Location, PageKey, Partition, Unfound};
 
 use super::apply::Applying;
+use super::row_batch::RowBatch;
 use super::rows::{FoundRow, decode};
 use super::{Table, keys};
 use crate::{Error, EventId, Result};
@@ -24,7 +25,7 @@ impl Applying<'_> {
         ];
         by_page.into_iter().for_each(|table| self.rows.remove(table, key));
         for table in [&tables.visits, &tables.version_rows, &tables.names, &tables.listed] {
-            self.remove_prefix(table, &key)?;
+            remove_prefix(&mut self.rows, table, &key)?;
         }
         self.rows.remove(&tables.hints, keys::hint_file(&erased.site, erased.page));
         self.rows.remove(&tables.hints, keys::hint_subscription(&erased.site, erased.page));
@@ -56,7 +57,7 @@ impl Applying<'_> {
         }
         self.erases = true;
         for table in [&tables.noise, &tables.hints] {
-            self.remove_prefix(table, &keys::noise_site(partition, &erased.site))?;
+            remove_prefix(&mut self.rows, table, &keys::noise_site(partition, &erased.site))?;
         }
         self.to_overwrite(&erased.records)
     }
@@ -110,12 +111,12 @@ impl Applying<'_> {
         }
         Ok(())
     }
+}
 
-    fn remove_prefix(&mut self, table: &Table, prefix: &[u8]) -> Result<()> {
-        for guard in table.prefix(prefix) {
-            let key = guard.key().map_err(Error::tables("read what is to be erased"))?;
-            self.rows.remove(table, key);
-        }
-        Ok(())
+fn remove_prefix(rows: &mut RowBatch<'_>, table: &Table, prefix: &[u8]) -> Result<()> {
+    for guard in table.prefix(prefix) {
+        let key = guard.key().map_err(Error::tables("read what is to be erased"))?;
+        rows.remove(table, key);
     }
+    Ok(())
 }

@@ -4,8 +4,6 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet, HashSetExt};
-use tantivy::index::{SegmentId, SegmentMeta};
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::{IndexWriter, TantivyDocument, Term};
 use vernal_model::{Event, EventKind, PageKey, Url};
 use vernal_repository::{Cursor, Reader};
@@ -15,6 +13,7 @@ use super::link_words;
 use super::page_unit::{Source, language, page_unit};
 use super::removed::{self, Removal};
 use super::stale::StaleAnchors;
+use super::writer::{begin_purge, purge, writer_of};
 use crate::index::held_unit::{addresses, held_unit};
 use crate::index::opened::SearchIndex;
 use crate::index::place::Place;
@@ -25,10 +24,6 @@ use crate::{Error, Result};
 pub const BATCH_EVENTS: usize = 256;
 /// Pages whose words of links are looked at again at once.
 const STALE_AT_ONCE: usize = 256;
-/// Units in memory before they are written as a segment; the least that the library takes is 15 MB.
-const WRITER_BYTES: usize = 24 << 20;
-/// A segment of which more is replaced or removed is written anew.
-const REPLACED_SHARE_MAX: f32 = 0.4;
 /// Versions that were read last. The next change of a page begins with one of them.
 const KEPT_VERSIONS: usize = 64;
 /// Text of all of them together.
@@ -66,13 +61,7 @@ pub struct Follower {
 impl Follower {
     /// There is at most one at a time.
     pub fn of(index: &SearchIndex, reader: Reader) -> Result<Follower> {
-        let options = IndexWriterOptions::builder()
-            .memory_budget_per_thread(WRITER_BYTES)
-            .num_worker_threads(1)
-            .num_merge_threads(1)
-            .build();
-        let writer = index.library().writer_with_options(options).map_err(Error::index("write the search index"))?;
-        writer.set_merge_policy(merge_policy());
+        let writer = writer_of(index)?;
         let place = index.place();
         let progress = Progress { cursor: place.cursor, ..Progress::default() };
         Ok(Follower {
@@ -129,32 +118,15 @@ impl Follower {
         self.is_changed = false;
         self.uncommitted.clear();
         self.index.show(self.place)?;
-        if self.must_purge() { self.purge() } else { Ok(()) }
+        if self.must_purge() {
+            self.purges = !purge(&mut self.writer, &self.index)?
+        }
+        Ok(())
     }
 
     /// Whether files are to be written anew: not before what the links of an erased page said is gone from other units.
     fn must_purge(&self) -> bool {
         self.purges && self.stale.is_empty()
-    }
-
-    /// Writes the files that have removed units anew without them, and removes the old ones.
-    fn purge(&mut self) -> Result<()> {
-        let act = "write the search index without erased pages";
-        let metas = self.index.library().searchable_segment_metas().map_err(Error::index(act))?;
-        // A list of segments keeps their files, so that it must not live until they are removed.
-        let ids: Vec<SegmentId> = metas.into_iter().filter(SegmentMeta::has_deletes).map(|meta| meta.id()).collect();
-        for id in ids {
-            // A merge of one segment leaves out what was removed from it.
-            // Where another merge has the segment at this moment, the next commit tries again.
-            if self.writer.merge(&[id]).wait().is_err() {
-                return Ok(());
-            }
-        }
-        self.index.show(self.place)?;
-        self.writer.garbage_collect_files().wait().map_err(Error::index(act))?;
-        self.writer.set_merge_policy(merge_policy());
-        self.purges = false;
-        self.index.set_to_purge(false)
     }
 
     /// Takes all events that there are, and gives all pages the words of the links to them. `told` hears of each batch and says
@@ -244,9 +216,7 @@ impl Follower {
             EventKind::Erased => {
                 self.recent.retain(|(page, _)| *page != event.page);
                 self.purges = true;
-                // Merges of its own would have segments that are to be written anew.
-                self.writer.set_merge_policy(Box::new(NoMergePolicy));
-                self.index.set_to_purge(true)?;
+                begin_purge(&mut self.writer, &self.index)?;
                 // What its links said went with its body.
                 self.stale.mark_all();
                 self.remove_all(event.page);
@@ -419,12 +389,6 @@ impl Follower {
         }
         Ok(Some(read))
     }
-}
-
-fn merge_policy() -> Box<LogMergePolicy> {
-    let mut merges = LogMergePolicy::default();
-    merges.set_del_docs_ratio_before_merge(REPLACED_SHARE_MAX);
-    Box::new(merges)
 }
 
 /// Whether an event changes what text a page has.

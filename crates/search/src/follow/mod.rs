@@ -5,6 +5,7 @@
 //! - `stale`: the pages whose words of links are to be looked at again.
 //! - `page_unit`: the text of a page's newest version.
 //! - `removed`: the paragraphs that a change took away.
+//! - `writer`: the writer of the library, and how it lets go of erased words.
 //! - `follower`: follows the events, batch by batch, and commits with the place that was reached.
 
 pub mod follower;
@@ -13,3 +14,4 @@ pub(crate) mod link_words;
 pub(crate) mod page_unit;
 pub mod removed;
 mod stale;
+mod writer;
