@@ -23,7 +23,7 @@ pub trait CrawlBackend: Send + Sync {
     /// Which promises are kept and which are overdue; nothing where none was made.
     fn promises(&self, now: Moment) -> BoxFuture<'_, Result<Option<PromisesKept>>>;
 
-    /// How fresh the policy believes the copy to be. Status, status page and plan show this one belief.
+    /// How fresh the policy believes the copy to be. Status, dashboard and plan show this one belief.
     fn believed(&self, now: Moment) -> BoxFuture<'_, Result<Believed>>;
 
     /// `None` where nothing crawls.

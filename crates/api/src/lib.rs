@@ -76,7 +76,6 @@ mod shared;
 mod signature;
 mod sites;
 mod status;
-mod status_page;
 mod tokens;
 mod topics;
 mod trace;
@@ -162,8 +161,6 @@ fn nouns() -> Nouns {
 /// All routes, for the socket and for commands in process. A listener on the network adds its `AccessGuard`.
 pub fn router(shared: Arc<Shared>) -> Router {
     let nouns = openapi::routes(nouns())
-        .others("/", get(status_page::show))
-        .others("/style.css", get(status_page::style))
         .others("/indexnow", get(indexnow::one).post(indexnow::many))
         .others("/websub", get(websub::verify).post(websub::deliver));
     nouns

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
-use vernal_crawler::{Believed, CalibrationBin, Measured, SAMPLES_MIN};
+use vernal_crawler::{Believed, CalibrationBin, Measured, PriorityList, SAMPLES_MIN};
 use vernal_model::{Moment, Site};
-use vernal_policy::Remedy;
+use vernal_policy::{Remedy, SamplingCycle};
 
 use super::answer::{self, ApiResult, One};
 use super::measures::{self, Figures};
@@ -80,6 +80,10 @@ pub struct Crawl {
     time_scale: f64,
     in_flight: usize,
     window: usize,
+    /// The three priority lists of URLs that wait for their first visit, the one with the highest ranks first.
+    lists: Vec<PriorityListJson>,
+    /// The round of sampling and downloading that goes on; null where the policy does not sample in cycles.
+    cycle: Option<SamplingCycleJson>,
     orders_sent: u64,
     reports_taken: u64,
     commits: u64,
@@ -95,6 +99,40 @@ pub struct Crawl {
     /// When the budget will pay for what is due; null while nothing waits for it.
     waits_for_budget_until: Option<String>,
     retries_waiting: usize,
+}
+
+/// One of the three lists among which the allocator draws 4 : 2 : 1.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PriorityList")]
+pub struct PriorityListJson {
+    /// Its turns in one round of the draw.
+    turns: u64,
+    /// URLs in memory that wait in it.
+    waiting: u64,
+    /// URLs that this process has drawn from it.
+    drawn: u64,
+}
+
+/// One round of a policy that samples a few pages of each group, and downloads where the samples found changes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SamplingCycle")]
+pub struct SamplingCycleJson {
+    begins: Option<String>,
+    ends: Option<String>,
+    /// The share of all pages that the budget pays for in one round.
+    share: f64,
+    /// Sites, paths, topics or groups of pages; a page of several topics counts in each.
+    groups: u64,
+    pages: u64,
+    /// Pages to sample, and those that were, answered or under way.
+    sample_size: u64,
+    sampled: u64,
+    /// Pages that were visited beside the sample.
+    downloaded: u64,
+    /// Sampled pages that could be compared, those that had changed, and the share of these; null before the first.
+    compared: u64,
+    changed: u64,
+    change_ratio: Option<f64>,
 }
 
 /// What the policy believes of the freshness of the copy, what samples drawn by chance found, and how right the belief was.
@@ -272,6 +310,8 @@ fn crawl(shared: &Shared, believed: Option<&Believed>) -> Option<Crawl> {
         time_scale: shared.clock.scale(),
         in_flight: pulse.in_flight,
         window: pulse.window,
+        lists: pulse.lists.iter().map(|list| list_json(*list)).collect(),
+        cycle: believed.and_then(|believed| believed.cycle).map(cycle_json),
         orders_sent: pulse.orders_sent,
         reports_taken: pulse.reports_taken,
         commits: pulse.commits,
@@ -284,6 +324,26 @@ fn crawl(shared: &Shared, believed: Option<&Believed>) -> Option<Crawl> {
         waits_for_budget_until: waits_for_budget_until(shared).and_then(time),
         retries_waiting: pulse.retries_waiting,
     })
+}
+
+fn list_json(list: PriorityList) -> PriorityListJson {
+    PriorityListJson { turns: list.turns, waiting: list.waiting, drawn: list.drawn }
+}
+
+fn cycle_json(cycle: SamplingCycle) -> SamplingCycleJson {
+    SamplingCycleJson {
+        begins: time(cycle.begins),
+        ends: time(cycle.ends),
+        share: cycle.share,
+        groups: cycle.groups,
+        pages: cycle.pages,
+        sample_size: cycle.quota,
+        sampled: cycle.sampled,
+        downloaded: cycle.downloaded,
+        compared: cycle.compared,
+        changed: cycle.changed,
+        change_ratio: cycle.change_ratio(),
+    }
 }
 
 /// When the budget will pay for a visit again, for a crawl that nothing else holds back.

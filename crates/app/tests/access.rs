@@ -115,7 +115,7 @@ fn beyond_loopback_every_route_wants_a_token_whose_role_is_large_enough() {
             }
         }
     }
-    for path in ["/", "/style.css", "/indexnow?url=http://a.example/", "/websub", "/nowhere", "/api/v1/nowhere"] {
+    for path in ["/", "/plan", "/indexnow?url=http://a.example/", "/websub", "/nowhere", "/api/v1/nowhere"] {
         assert_eq!(status(&address, "GET", path, None), 401, "{path}");
     }
     // Guessing gets slower, and those who share the address of whoever guesses are let in all the same.

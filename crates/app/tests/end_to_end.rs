@@ -278,7 +278,7 @@ fn the_listener_asks_for_the_token_and_for_a_loopback_name() {
     assert_eq!(ask("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n"), 403);
     assert_eq!(ask("GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n"), 401);
     let bearer = "Host: localhost\r\nAuthorization: Bearer s3cret\r\n";
-    for path in ["/", "/metrics", "/style.css", "/api/v1/status", "/api/v1/openapi.json", "/api/v1/sites"] {
+    for path in ["/", "/metrics", "/plan", "/api/v1/status", "/api/v1/openapi.json", "/api/v1/sites"] {
         assert_eq!(ask(&format!("GET {path} HTTP/1.1\r\n{bearer}")), 200, "{path}");
         assert_eq!(ask(&format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n")), 401, "{path}");
     }

@@ -52,4 +52,5 @@ pub use restore::Restored;
 pub use settings::{Callback, DiskFreeMin, GroupLimits, Promise, Requisites, Settings, Wish, WishOf};
 pub use unreached::UnreachedSeed;
 pub use url_terms::{UrlTerms, UrlTermsBook, UrlsOf};
+pub use vernal_frontier::PriorityList;
 pub use weights::{ImportanceBy, Weights};

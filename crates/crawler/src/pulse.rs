@@ -1,5 +1,7 @@
 //! How the crawl is doing now.
 
+use vernal_frontier::PriorityList;
+
 use crate::crawler::Crawler;
 use crate::plan::measured::Measured;
 
@@ -9,6 +11,8 @@ pub struct Pulse {
     pub in_flight: usize,
     /// URLs in memory, in the windows of the frontiers.
     pub window: usize,
+    /// The three priority lists of those windows, over all partitions.
+    pub lists: [PriorityList; 3],
     pub orders_sent: u64,
     pub reports_taken: u64,
     pub commits: u64,
@@ -37,6 +41,7 @@ impl Crawler {
         Pulse {
             in_flight: core.in_flight.len(),
             window: core.partitions.iter().map(|partition| partition.waiting.window.len()).sum(),
+            lists: lists(self),
             orders_sent: core.in_flight.orders(),
             reports_taken: core.in_flight.reports(),
             commits: core.work.commits(),
@@ -51,4 +56,15 @@ impl Crawler {
             retries_waiting: core.partitions.iter().map(|partition| partition.retries.len()).sum(),
         }
     }
+}
+
+fn lists(crawler: &Crawler) -> [PriorityList; 3] {
+    let windows = crawler.core.partitions.iter().map(|partition| partition.waiting.window.lists());
+    windows.fold(<[PriorityList; 3]>::default(), |sums, lists| {
+        std::array::from_fn(|place| PriorityList {
+            turns: lists[place].turns,
+            waiting: sums[place].waiting + lists[place].waiting,
+            drawn: sums[place].drawn + lists[place].drawn,
+        })
+    })
 }

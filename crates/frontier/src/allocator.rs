@@ -8,6 +8,7 @@ const ROUND: [usize; 7] = [0, 0, 0, 0, 1, 1, 2];
 #[derive(Clone, Debug, Default)]
 pub struct Allocator {
     turn: usize,
+    drawn: [u64; 3],
 }
 
 impl Allocator {
@@ -20,10 +21,21 @@ impl Allocator {
             let list = ROUND[self.turn];
             self.turn = (self.turn + 1) % ROUND.len();
             if askable[list] {
+                self.drawn[list] += 1;
                 return Some(list);
             }
         }
         None
+    }
+
+    /// The turns of each list in one round.
+    pub fn turns() -> [u64; 3] {
+        std::array::from_fn(|list| ROUND.iter().filter(|turn| **turn == list).count() as u64)
+    }
+
+    /// How often each list was drawn from.
+    pub fn drawn(&self) -> [u64; 3] {
+        self.drawn
     }
 }
 
@@ -41,6 +53,7 @@ mod tests {
             drawn[allocator.next([true; 3]).unwrap()] += 1;
         }
         assert_eq!(drawn, [40, 20, 10]);
+        assert_eq!((Allocator::turns(), allocator.drawn()), ([4, 2, 1], [40, 20, 10]));
     }
 
     #[test]

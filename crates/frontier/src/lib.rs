@@ -23,4 +23,4 @@ pub use ranking::{VisitOrder, band, rank};
 /// A compiled pattern of URLs. Matching is linear in the length of the URL.
 pub use regex::Regex as Pattern;
 pub use traps::{IndexReach, PatternMark, SITEMAPS_MAX, TrapBook};
-pub use window::{Frontier, FrontierLimits, Waiting};
+pub use window::{Frontier, FrontierLimits, PriorityList, Waiting};

@@ -63,6 +63,16 @@ pub struct Frontier {
     loosened_seen: u64,
 }
 
+/// One of the three ranked parts of the window.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct PriorityList {
+    /// Its turns in one round of the allocator.
+    pub turns: u64,
+    pub waiting: u64,
+    /// URLs that were drawn from it by this process.
+    pub drawn: u64,
+}
+
 /// The order of the window: highest rank first, then the earliest arrival.
 type Rank = (Reverse<i32>, u64, PageKey);
 
@@ -103,6 +113,12 @@ impl Frontier {
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The three priority lists; where the highest rank always goes first, all URLs are in the first.
+    pub fn lists(&self) -> [PriorityList; 3] {
+        let (turns, drawn) = (Allocator::turns(), self.allocator.drawn());
+        LISTS.map(|list| PriorityList { turns: turns[list], waiting: self.lengths[list] as u64, drawn: drawn[list] })
     }
 
     pub fn contains(&self, page: PageKey) -> bool {

@@ -99,6 +99,56 @@ pub struct TopicRates {
     pub sums: RateSums,
 }
 
+/// A policy that samples in cycles (seeds 000 and 001).
+pub trait Sampled {
+    /// How far the cycle is that goes on; `None` before the first.
+    fn cycle(&self) -> Option<SamplingCycle>;
+}
+
+/// One round of sampling and downloading, in one partition or in all.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct SamplingCycle {
+    pub begins: Moment,
+    pub ends: Moment,
+    /// The share of all pages that the budget pays for.
+    pub share: f64,
+    /// Sites, paths, topics or groups of pages, each judged by its own sample. A page of several topics counts in each.
+    pub groups: u64,
+    pub pages: u64,
+    /// Pages to sample, and those that were, answered or under way.
+    pub quota: u64,
+    pub sampled: u64,
+    /// Pages that were downloaded beside the sample.
+    pub downloaded: u64,
+    /// Sampled pages that could be compared, and those that had changed.
+    pub compared: u64,
+    pub changed: u64,
+}
+
+impl SamplingCycle {
+    /// The share of the compared samples that had changed.
+    pub fn change_ratio(&self) -> Option<f64> {
+        (self.compared > 0).then(|| self.changed as f64 / self.compared as f64)
+    }
+
+    /// The same round over the pages of both. All partitions have the same cycles, because all see the same budget.
+    #[must_use]
+    pub fn plus(self, other: SamplingCycle) -> SamplingCycle {
+        SamplingCycle {
+            begins: self.begins.max(other.begins),
+            ends: self.ends.max(other.ends),
+            share: self.share.max(other.share),
+            groups: self.groups + other.groups,
+            pages: self.pages + other.pages,
+            quota: self.quota + other.quota,
+            sampled: self.sampled + other.sampled,
+            downloaded: self.downloaded + other.downloaded,
+            compared: self.compared + other.compared,
+            changed: self.changed + other.changed,
+        }
+    }
+}
+
 /// A policy with a model of change rates.
 pub trait Believing {
     /// Its sums of change rates; the mean over all partitions comes back through `View::mean_rate`.

@@ -28,8 +28,8 @@ pub mod topic;
 mod unkept;
 
 pub use abilities::{
-    Belief, Believing, Best, Hinted, OwnTerms, PageBelief, Promising, RateSums, SiteMemory, TopicRates, TopicSample,
-    Topical, Valued, Weighable,
+    Belief, Believing, Best, Hinted, OwnTerms, PageBelief, Promising, RateSums, Sampled, SamplingCycle, SiteMemory,
+    TopicRates, TopicSample, Topical, Valued, Weighable,
 };
 pub use names::{NAMES, by_name, named, wants_topics};
 pub use one_cycle::OneCycle;

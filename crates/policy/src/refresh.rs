@@ -2,7 +2,7 @@
 
 use vernal_model::{BudgetAccount, Chance, Moment, PageKey, PolicyState, Span};
 
-use crate::abilities::{Believing, Hinted, OwnTerms, Promising, SiteMemory, Topical, Valued, Weighable};
+use crate::abilities::{Believing, Hinted, OwnTerms, Promising, Sampled, SiteMemory, Topical, Valued, Weighable};
 
 /// A page that the repository holds, as a policy may see it.
 #[derive(Copy, Clone, Debug)]
@@ -140,6 +140,9 @@ pub trait Refresh: Send {
         None
     }
     fn believing(&self) -> Option<&dyn Believing> {
+        None
+    }
+    fn sampled(&self) -> Option<&dyn Sampled> {
         None
     }
     fn promising(&self) -> Option<&dyn Promising> {

@@ -93,6 +93,31 @@ fn topics_across_sites_find_0_77_where_sites_find_0_66() {
     assert!((path - site).abs() < 0.05, "one path for each site is the site: {path}");
 }
 
+/// What a cycle tells of itself is what it did.
+#[test]
+fn a_cycle_tells_its_quota_its_samples_and_what_they_found() {
+    let web = example();
+    let mut policy = started("greedy", &web);
+    let told = |policy: &dyn Refresh| policy.sampled().unwrap().cycle();
+    assert_eq!(told(policy.as_ref()), None, "the first has not begun");
+    let mut found = 0;
+    for visit in 0..web.downloads {
+        let now = week(1) + Span::from_secs(1 + visit as u64);
+        let [page] = policy.choose(&web.view(), now, &mut Chance::new(1))[..] else { panic!("stopped") };
+        let changed = web.pages[page.number as usize].2;
+        found += u64::from(changed);
+        learn(policy.as_mut(), page, now, changed);
+    }
+    let cycle = told(policy.as_ref()).unwrap();
+    assert!(cycle.begins <= week(1) && week(1) < cycle.ends);
+    assert_eq!((cycle.groups, cycle.pages, cycle.sampled + cycle.downloaded), (2, 200, 100));
+    assert!(cycle.sampled >= cycle.quota && cycle.compared == cycle.sampled, "{cycle:?}");
+    assert!(cycle.changed > 0 && cycle.changed < found, "{cycle:?}");
+    let twice = cycle.plus(cycle);
+    assert_eq!((twice.pages, twice.begins, twice.change_ratio()), (400, cycle.begins, cycle.change_ratio()));
+    assert!(by_name("round-robin").unwrap().sampled().is_none());
+}
+
 /// Until topics are known, and for the pages that have none, `correlated` samples paths.
 #[test]
 fn without_topics_correlated_is_sampling_by_path() {

@@ -34,6 +34,7 @@ mod run;
 mod search;
 mod seeds;
 mod series;
+mod serve;
 mod sites;
 mod status;
 mod token;
@@ -96,6 +97,8 @@ pub struct Global {
 pub enum Verb {
     /// Crawl from the seeds, keep the copy fresh, and serve the API until stopped
     Run(run::Arguments),
+    /// Serve the API and the dashboard of a stopped folder, for looking only
+    Serve(serve::Arguments),
     /// Serve an invented, changing web on loopback and crawl it in fast motion
     Demo(demo::Arguments),
     /// List, add or remove seeds
@@ -173,6 +176,7 @@ impl Verb {
     pub fn flags(&self) -> Flags {
         match self {
             Verb::Run(arguments) => arguments.flags.clone(),
+            Verb::Serve(arguments) => arguments.flags.clone(),
             Verb::Demo(arguments) => arguments.flags.clone(),
             Verb::Config(arguments) => arguments.flags.clone(),
             Verb::Check(arguments) => arguments.flags.clone(),
@@ -187,6 +191,7 @@ impl Verb {
     pub fn carry_out(self, context: &Context) -> Result<()> {
         match self {
             Verb::Run(arguments) => run::run(context, arguments),
+            Verb::Serve(_) => serve::serve(context),
             Verb::Demo(arguments) => demo::demo(context, arguments),
             Verb::Completions(arguments) => completions::completions(&arguments),
             Verb::Compare(arguments) => compare::compare(context, &arguments),
@@ -229,7 +234,9 @@ impl Verb {
             Verb::Compact(_) => compact::compact(context).await,
             Verb::Token(arguments) => token::token(context, arguments).await,
             Verb::Config(arguments) => config::config(context, &arguments).await,
-            Verb::Run(_) | Verb::Demo(_) | Verb::Completions(_) | Verb::Compare(_) | Verb::Lab(_) => Ok(()),
+            Verb::Run(_) | Verb::Serve(_) | Verb::Demo(_) | Verb::Completions(_) | Verb::Compare(_) | Verb::Lab(_) => {
+                Ok(())
+            }
         }
     }
 }

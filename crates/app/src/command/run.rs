@@ -34,7 +34,7 @@ pub struct Arguments {
     /// End after so many requests
     #[arg(long, value_name = "N")]
     visits: Option<u64>,
-    /// No API and no status page on the network; the socket in the data folder stays
+    /// No API and no dashboard on the network; the socket in the data folder stays
     #[arg(long)]
     no_serve: bool,
     /// Say what would be done; send no request and write nothing

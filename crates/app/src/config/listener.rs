@@ -34,13 +34,10 @@ impl Access {
     }
 }
 
-pub(super) const LISTEN: Setting = one(
-    "listen",
-    "ADDRESS",
-    "127.0.0.1:8376",
-    "The address where the API and the status page are served",
-    |to, text| put(&mut to.listen, listen(text)),
-);
+pub(super) const LISTEN: Setting =
+    one("listen", "ADDRESS", "127.0.0.1:8376", "The address where the API and the dashboard are served", |to, text| {
+        put(&mut to.listen, listen(text))
+    });
 
 pub(super) const ARCHIVE_LISTEN: Setting = one(
     "archive-listen",

@@ -21,7 +21,7 @@ use super::live::{self, Ended, Ending, Handle, LoopError, Until};
 use super::search::{Following, SearchService};
 use super::shutdown::Signals;
 use super::tls::Tls;
-use super::{descriptors, folder, local_token, network, parts, serving};
+use super::{dashboard, descriptors, folder, local_token, network, parts, serving};
 use crate::command::Context;
 use crate::config::Settings;
 use crate::error::{Error, OrFail, Result};
@@ -35,7 +35,7 @@ const TRY_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
 pub struct Beginning {
     pub entries: Vec<SeedEntry>,
     pub until: Until,
-    /// Whether API and status page are served on the network.
+    /// Whether API and dashboard are served on the network.
     pub serve: bool,
     /// The clock that an invented web goes by; `None` starts one at the time of the wall clock.
     pub clock: Option<Arc<Clock>>,
@@ -75,8 +75,7 @@ pub fn check(context: &Context, beginning: &Beginning) -> Result<Checked> {
     let seeds = seeds_of(context, &beginning.entries, wall())?;
     let warning = if seeds.is_empty() { None } else { parts::identity(settings, &seeds)? };
     let token = if beginning.serve { token(context)? } else { None };
-    let files = if beginning.serve { settings.access.tls().map_err(Error::Usage)? } else { None };
-    let tls = files.map(Tls::open).transpose().or_usage()?;
+    let tls = if beginning.serve { tls(context)? } else { None };
     Ok(Checked { crawler, token, tls, warning })
 }
 
@@ -85,8 +84,14 @@ fn seeds_of(context: &Context, entries: &[SeedEntry], now: Moment) -> Result<Vec
     entries.iter().map(|entry| entry.seed(defaults, now).or_usage()).collect()
 }
 
+/// Certificate and key of the listener, if it speaks TLS.
+pub(super) fn tls(context: &Context) -> Result<Option<Tls>> {
+    let files = context.settings.access.tls().map_err(Error::Usage)?;
+    files.map(Tls::open).transpose().or_usage()
+}
+
 /// The token that a person gave for the API. Beyond loopback there must be this one or one with a role.
-fn token(context: &Context) -> Result<Option<String>> {
+pub(super) fn token(context: &Context) -> Result<Option<String>> {
     let settings = &context.settings;
     let token = match &settings.access.token_file {
         Some(path) => {
@@ -220,7 +225,9 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
             let origin = ArchiveOrigin { reader: reader.clone(), main: format!("{scheme}://{listening_on}") };
             servers.push(show_archive(settings, listener, origin, guard.clone(), stopped.clone())?);
         }
-        servers.push(network::serve(listener, guard.guard(router), limits, counts, checked.tls, stopped));
+        let archive = showing.map(|at| format!("{scheme}://{at}"));
+        let before = dashboard::before(guard.guard(router), checked.tls.is_some(), archive, false);
+        servers.push(network::serve(listener, before, limits, counts, checked.tls, stopped));
     }
     let data = settings.data.clone();
     Ok(Crawl { handle, reader, clock, serving_on, showing_on, ended, thread, stop, servers, search, alerts, data })
@@ -336,7 +343,7 @@ fn judge_seeds(context: &Context, reader: &Reader, given: &[Seed]) -> Result<Vec
     Ok(warnings)
 }
 
-fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
+pub(super) fn listen(address: SocketAddr, setting: &str) -> Result<TcpListener> {
     network::listen(address)
         .map_err(|error| Error::Failed(format!("listen on {address}: {error}; give --{setting} or --no-serve")))
 }

@@ -30,6 +30,11 @@ pub fn make(dir: &Path) -> Result<String> {
     Ok(token)
 }
 
+/// The token of the run that holds the folder.
+pub fn of(dir: &Path) -> Option<String> {
+    fs::read_to_string(dir.join(FILE_NAME)).ok().map(|token| token.trim().to_owned())
+}
+
 pub fn remove(dir: &Path) {
     // A token left behind opens nothing: the next run makes another.
     let _ = fs::remove_file(dir.join(FILE_NAME));
@@ -47,7 +52,7 @@ mod tests {
         let (first, second) = (make(dir.path()).unwrap(), make(dir.path()).unwrap());
         assert!(first != second && second.len() == 64);
         let path = dir.path().join(FILE_NAME);
-        assert_eq!(fs::read_to_string(&path).unwrap().trim(), second);
+        assert_eq!(of(dir.path()), Some(second));
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, MODE);
         remove(dir.path());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);

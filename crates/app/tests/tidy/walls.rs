@@ -24,7 +24,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms, or folders of one, in which the async runtime may appear.
-const ASYNC: &[&str] = &["fetch", "api", "watch", "render", "cluster", "app", "simulator/src/serve"];
+const ASYNC: &[&str] = &["fetch", "api", "dashboard", "watch", "render", "cluster", "app", "simulator/src/serve"];
 
 /// Crates that bring an async runtime or its types.
 const RUNTIMES: [&str; 9] =

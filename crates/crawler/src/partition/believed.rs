@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use vernal_model::{Moment, Site};
-use vernal_policy::Belief;
+use vernal_policy::{Belief, Sampled, SamplingCycle};
 
 use super::Partition;
 
@@ -22,13 +22,19 @@ pub struct Believed {
     pub sites: Arc<BTreeMap<Site, Belief>>,
     /// What samples drawn by chance found at each site: how many pages were up to date, and how many samples there are.
     pub measured: BTreeMap<Site, (u32, u32)>,
+    /// How far the cycle is of a policy that samples in cycles.
+    pub cycle: Option<SamplingCycle>,
 }
 
 impl Believed {
     pub(crate) fn sum<'a>(partitions: impl Iterator<Item = &'a Partition>, now: Moment) -> Self {
         let (mut all, mut outside_traps) = (Belief::default(), Belief::default());
         let mut sites: BTreeMap<Site, Belief> = BTreeMap::new();
+        let mut cycle: Option<SamplingCycle> = None;
         for partition in partitions {
+            if let Some(own) = partition.refresh.policy.sampled().and_then(Sampled::cycle) {
+                cycle = Some(cycle.map_or(own, |sum| sum.plus(own)));
+            }
             let Some(policy) = partition.refresh.policy.believing() else { continue };
             let mut here: BTreeMap<u32, Belief> = BTreeMap::new();
             policy.each_belief(now, &mut |page| {
@@ -42,7 +48,7 @@ impl Believed {
             });
             sites.extend(here.into_iter().map(|(site, belief)| (partition.sites.at(site).site.clone(), belief)));
         }
-        Believed { moment: now, all, outside_traps, sites: Arc::new(sites), measured: BTreeMap::new() }
+        Believed { moment: now, all, outside_traps, sites: Arc::new(sites), measured: BTreeMap::new(), cycle }
     }
 
     /// Whether this still stands for the belief of now.

@@ -22,6 +22,7 @@ use crate::output::{Sink, bytes_shown};
 use crate::runtime::clock::Clock;
 use crate::runtime::crawl::{self, Beginning, Crawl};
 use crate::runtime::live::{Ended, Until};
+use crate::runtime::local_token;
 use crate::runtime::network;
 use crate::runtime::shutdown::Signals;
 use crate::seeds::SeedEntry;
@@ -30,9 +31,9 @@ use truth::Truth;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// End after so much real time
-    #[arg(long = "for", value_name = "SPAN", default_value = "60s")]
-    real_time: String,
+    /// End after so much real time; without it, go on until stopped
+    #[arg(long = "for", value_name = "SPAN")]
+    real_time: Option<String>,
     /// Sites of the invented web
     #[arg(long, value_name = "N", default_value_t = 8)]
     sites: usize,
@@ -95,7 +96,7 @@ struct Summary {
 }
 
 pub fn demo(context: &Context, arguments: Arguments) -> Result<()> {
-    let real_time = Span::parse(&arguments.real_time).or_usage()?;
+    let real_time = arguments.real_time.as_deref().map(Span::parse).transpose().or_usage()?;
     // A temporary folder lives as long as the crawl; a folder that was given stays.
     let scratch = tempfile::Builder::new().prefix("vernal-demo-").tempdir().or_fail()?;
     let context = with_demo_settings(context, scratch.path())?;
@@ -153,7 +154,7 @@ fn last_moment(context: &Context) -> Result<vernal_model::Moment> {
     Ok(last)
 }
 
-async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: Span) -> Result<()> {
+async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: Option<Span>) -> Result<()> {
     let mut signals = Signals::listen()?;
     let sites = served.addresses().len();
     let settings = &context.settings;
@@ -165,13 +166,27 @@ async fn show(context: &Context, mut crawl: Crawl, served: &Served, real_time: S
     );
     if let Some(url) = &crawl.serving_on {
         tracing::info!("serving on {url}");
+        if real_time.is_none() && !context.json {
+            let mut sink = Sink::stdout();
+            sink.line(&format!("The dashboard is on {url} and goes on until you stop it with Ctrl-C."))?;
+            if let Some(token) = local_token::of(&settings.data).filter(|_| context.token.is_none()) {
+                // The folder goes with the demonstration, and the token with it.
+                sink.line(&format!("To change things in it, open {url}login?token={token}"))?;
+            }
+            sink.flush()?;
+        }
     }
     let truth = Truth::new(served.web());
     let mut sink = Sink::stdout();
     let mut seconds: Vec<Second> = Vec::new();
     let mut ticks = tokio::time::interval(Duration::from_secs(1));
     ticks.tick().await;
-    let time_is_up = tokio::time::sleep(Duration::from_micros(real_time.micros()));
+    let time_is_up = async {
+        match real_time {
+            Some(real_time) => tokio::time::sleep(Duration::from_micros(real_time.micros())).await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::pin!(time_is_up);
     let ended = loop {
         tokio::select! {

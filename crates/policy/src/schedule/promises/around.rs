@@ -14,8 +14,8 @@ use super::rest::Rest;
 use crate::pages::Pages;
 use crate::schedule::words::{Words, word};
 use crate::{
-    Believing, Best, Held, Hinted, OwnTerms, Promising, Refresh, Seen, SiteMemory, Topical, Unkept, Valued, View,
-    Weighable,
+    Believing, Best, Held, Hinted, OwnTerms, Promising, Refresh, Sampled, Seen, SiteMemory, Topical, Unkept, Valued,
+    View, Weighable,
 };
 
 pub struct Promises {
@@ -287,6 +287,10 @@ impl Refresh for Promises {
 
     fn believing(&self) -> Option<&dyn Believing> {
         self.inner.believing()
+    }
+
+    fn sampled(&self) -> Option<&dyn Sampled> {
+        self.inner.sampled()
     }
 
     fn promising(&self) -> Option<&dyn Promising> {

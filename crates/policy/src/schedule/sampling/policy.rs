@@ -17,7 +17,7 @@ use super::terms::SamplingTerms;
 use crate::estimate::{RecentVisits, z_of};
 use crate::pages::Pages;
 use crate::schedule::words::Words;
-use crate::{Held, Refresh, Seen, TopicSample, Topical, View};
+use crate::{Held, Refresh, Sampled, SamplingCycle, Seen, TopicSample, Topical, View};
 
 /// How many pages to sample.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -311,6 +311,29 @@ impl Refresh for Sampling {
 
     fn topical(&mut self) -> Option<&mut dyn Topical> {
         Some(self)
+    }
+
+    fn sampled(&self) -> Option<&dyn Sampled> {
+        Some(self)
+    }
+}
+
+impl Sampled for Sampling {
+    fn cycle(&self) -> Option<SamplingCycle> {
+        let cycle = self.cycle?;
+        let sum = |part: fn(&Stratum) -> u64| self.strata.iter().map(part).sum();
+        Some(SamplingCycle {
+            begins: cycle.start,
+            ends: cycle.end(),
+            share: cycle.share,
+            groups: self.strata.len() as u64,
+            pages: sum(|stratum| stratum.pages),
+            quota: sum(|stratum| stratum.quota),
+            sampled: sum(|stratum| stratum.sampled),
+            downloaded: sum(|stratum| stratum.taken),
+            compared: sum(|stratum| u64::from(stratum.tries)),
+            changed: sum(|stratum| u64::from(stratum.hits)),
+        })
     }
 }
 
