@@ -87,7 +87,7 @@ impl Reader {
         for guard in self.shared.tables.visits.prefix(page.bytes()) {
             let (key, row) = guard.into_inner().map_err(Error::tables("read the visit book"))?;
             let visit: Visit = decode("visits", &row)?;
-            if !visit.robots.as_ref().is_some_and(|url| url.site_text() == site.as_str()) {
+            if visit.robots.as_ref().is_none_or(|url| url.site_text() != site.as_str()) {
                 continue;
             }
             let sequence = keys::visit_sequence(&key).ok_or_else(|| Error::row("visits", "its key is too short"))?;

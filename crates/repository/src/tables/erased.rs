@@ -41,7 +41,7 @@ impl Applying<'_> {
             self.rows.put(&tables.page_events, "page_events", keys::page_event(erased.page, position), &())?;
         }
         self.erases = true;
-        self.to_overwrite(&erased.records)?;
+        self.queue_overwriting(&erased.records)?;
         self.relinked.push(erased.page);
         self.count_erased(id.partition, erased);
         Ok(())
@@ -59,7 +59,7 @@ impl Applying<'_> {
         for table in [&tables.noise, &tables.hints] {
             remove_prefix(&mut self.rows, table, &keys::noise_site(partition, &erased.site))?;
         }
-        self.to_overwrite(&erased.records)
+        self.queue_overwriting(&erased.records)
     }
 
     /// Earlier events of the page keep their places and ids. Each says from now on what the last one says.
@@ -105,7 +105,7 @@ impl Applying<'_> {
         records.iter().for_each(|record| self.rows.remove(&self.shared.tables.meta, keys::overwrite(record)));
     }
 
-    fn to_overwrite(&mut self, records: &[Location]) -> Result<()> {
+    fn queue_overwriting(&mut self, records: &[Location]) -> Result<()> {
         for record in records {
             self.rows.put(&self.shared.tables.meta, "meta", keys::overwrite(record), &record.length)?;
         }
