@@ -61,9 +61,9 @@ FREE = ["--delay", "0s", "--per-site", "32", "--concurrency", "32", "--per-addre
 AGAIN = ["--refresh-min", "0s", "--budget", "1000000/s"]
 
 
-def crawling(seed, data, *more, hints="off"):
+def crawling(seed, data, *more, hints="off", search="off"):
     return [VERNAL, "run", seed, "--data", data, "--until-idle", "--no-serve", "--allow-private", "-q",
-            "--hints", hints, "--search", "off", *FREE, *more]
+            "--hints", hints, "--search", search, *FREE, *more]
 
 
 def totals(data):
@@ -199,12 +199,36 @@ def profile(web):
             print("profile:", path)
 
 
-def crawl_webs():
-    """The invented web, and the one of real pages where their archive is at hand."""
-    crawl(InventedWeb(4_711))
+def indexed(web):
+    """The same passes with the text index and without it, beside each other. A crawl does not wait for its index when it ends:
+    the first question afterwards takes the rest, and that belongs to the pass."""
+    passes, rests = Passes(), {}
+    for _ in range(ROUNDS):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, day, more in (("first visit", 0, ()), ("unchanged, 304", 0, AGAIN), ("changed", 1, AGAIN)):
+                for search in ("off", "on"):
+                    data = f"{folder}/{search}"
+                    with web.served(day) as server:
+                        passes.note(f"{name}, index {search}", server, crawling(server.seed, data, *more, search=search))
+                question = [VERNAL, "--data", data, "search", "garden", "--limit", "1"]
+                taking_the_rest, asking = (measured(question)[0] for _ in range(2))
+                rests.setdefault(name, []).append(max(taking_the_rest - asking, 0) * 1000)
+    print(f"\n{web.told}, {ROUNDS} interleaved rounds")
+    passes.print()
+    for name, rest in rests.items():
+        off, on = (passes.seen[f"{name}, index {search}"] for search in ("off", "on"))
+        costs = [on[at][0] + rest[at] / on[at][3] - off[at][0] for at in range(len(rest))]
+        shares = [cost / off[at][0] for at, cost in enumerate(costs)]
+        print(f"{name}: the index costs {statistics.median(costs):.3f} ms a request, {statistics.median(shares):.0%} more "
+              f"({min(shares):.0%} to {max(shares):.0%})")
+
+
+def of_webs(measure):
+    """Measures on the invented web, and on the one of real pages where their archive is at hand."""
+    measure(InventedWeb(4_711))
     with tempfile.TemporaryDirectory() as folder:
         if real := pages_web(PAIRS, folder + "/web", PORT + 10):
-            crawl(RealWeb(folder + "/web", real))
+            measure(RealWeb(folder + "/web", real))
         else:
             print(f"{PAIRS} is not there, so the invented web was measured alone (BENCH_PAIRS names another place)")
 
@@ -249,8 +273,10 @@ def frontier(waiting=10_000_000, fan=1_000):
 if __name__ == "__main__":
     what = sys.argv[1] if len(sys.argv) > 1 else "crawl"
     if what in ("crawl", "all"):
-        crawl_webs()
+        of_webs(crawl)
     if what in ("crawl-37k", "all"):
         crawl(InventedWeb(37_000))
+    if what in ("index", "all"):
+        of_webs(indexed)
     if what in ("frontier", "all"):
         frontier()

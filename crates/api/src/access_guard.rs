@@ -25,6 +25,7 @@ use super::access::secret::is_same;
 use super::access::{AccessTokens, CorsOrigins};
 use super::answer::{self, ApiError};
 use super::connection_counts::ConnectionCounts;
+use super::marks::Asking;
 
 /// The rules of one listener.
 #[derive(Clone)]
@@ -72,6 +73,18 @@ enum Asker {
 struct Known {
     asker: Asker,
     role: Option<Role>,
+}
+
+impl Known {
+    /// The name under which it is noted what they do.
+    fn asking(&self) -> Asking {
+        Asking(match &self.asker {
+            Asker::Named(name) => name.clone(),
+            Asker::Given => "given token".to_owned(),
+            Asker::Local => "local".to_owned(),
+            Asker::Address(_) => "anyone".to_owned(),
+        })
+    }
 }
 
 /// A request that goes no further.
@@ -245,7 +258,9 @@ impl GuardAtWork {
         let peer = request.extensions().get().map_or(Ipv4Addr::UNSPECIFIED.into(), |PeerAddress(peer)| *peer);
         let peer = rates::network(peer);
         let now = Instant::now();
-        self.admit(&method, &path, request.headers(), peer, now)?;
+        let known = self.admit(&method, &path, request.headers(), peer, now)?;
+        let mut request = request;
+        request.extensions_mut().insert(known.asking());
         let place = self.places.take(&path).await.map_err(|none| Refusal {
             come_again: Some(places::COME_AGAIN),
             ..Refusal::new(StatusCode::SERVICE_UNAVAILABLE, none)
@@ -270,7 +285,7 @@ impl GuardAtWork {
         headers: &HeaderMap,
         peer: IpAddr,
         now: Instant,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Known, Refusal> {
         self.guard.judge_origin(method, path, headers)?;
         let is_keyed = self.guard.keyed.contains(&path);
         let known = match given_token(headers).filter(|_| !is_keyed && path != OPEN_PATH) {
@@ -283,7 +298,8 @@ impl GuardAtWork {
         if is_keyed {
             locked(&self.failures).wait(&peer, now).map_err(slowed_down)?;
         }
-        self.guard.judge_role(&known, method, path)
+        self.guard.judge_role(&known, method, path)?;
+        Ok(known)
     }
 
     /// Who bears this token. An address that gave too many wrong ones is slowed down: of it, only tokens that are made of

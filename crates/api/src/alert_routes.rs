@@ -119,15 +119,14 @@ async fn rotate(
     State(shared): State<Arc<Shared>>,
     Parameters(asked): Parameters<OfRoute>,
 ) -> ApiResult<One<MadeAnswer>> {
-    let mut route = locked(&shared.alerts()?).route(&asked.name)?.route.clone();
-    let RouteKind::Webhook(hook) = &mut route.to else {
-        return Err(ApiError::bad_request("only webhooks have secrets that can be changed here"));
-    };
     let fresh = Secret::fresh()?;
     let secret = fresh.reveal().map(str::to_owned);
-    hook.secrets.truncate(1);
-    hook.secrets.insert(0, fresh);
-    locked(&shared.alerts()?).put_route(route, shared.alerting()?.now())?;
+    let alerts = shared.alerts()?;
+    let mut secrets = vec![fresh];
+    if let RouteKind::Webhook(hook) = &locked(&alerts).route(&asked.name)?.route.to {
+        secrets.extend(hook.secrets.first().cloned());
+    }
+    locked(&alerts).put_secrets(&asked.name, secrets, shared.alerting()?.now())?;
     Ok(answer::value(&MadeAnswer { route: shown(&shared, &asked.name)?, secret }))
 }
 

@@ -1,12 +1,11 @@
 //! `/feed.atom`: the newest events as an Atom feed, with the filters of the feed; older ones on further pages (RFC 5005).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_TYPE, ETAG, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY,
-};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, VARY};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use url::form_urlencoded;
@@ -14,12 +13,17 @@ use vernal_model::Moment;
 use vernal_repository::Cursor;
 use vernal_search::{Asked, Sort, Within};
 
+use super::alerting::locked;
 use super::answer::{self, ApiError, ApiResult, StreamError};
-use super::atom_text::{self, FeedHead};
+use super::atom_text::{self, Entry, FeedHead};
 use super::changes::{ChangesQuery, FeedReader};
 use super::event_json::EventAnswer;
-use super::parameters::{Parameters, url};
+use super::memento::base;
+use super::nouns::Nouns;
+use super::other_forms::AtomFeed;
+use super::parameters::{Heads, Parameters, url};
 use super::shared::Shared;
+use super::watch_feed::told_of;
 
 /// Entries of one page where nobody says how many, and at most.
 const ENTRIES: usize = 50;
@@ -31,16 +35,67 @@ const HITS_MAX: usize = 400;
 /// repository's own number.
 const TAG_AUTHORITY: &str = "vernal.invalid,2026";
 
-pub async fn feed(
+pub fn routes(nouns: Nouns) -> Nouns {
+    nouns.get(
+        "/feed.atom",
+        "The newest events, or what a watch told, as an Atom feed; older ones on its further pages",
+        feed,
+    )
+}
+
+async fn feed(
     State(shared): State<Arc<Shared>>,
     uri: Uri,
-    headers: HeaderMap,
+    Heads(headers): Heads,
     Parameters(query): Parameters<ChangesQuery>,
-) -> ApiResult {
-    query.refuse_but("an Atom feed", &["before", "search"])?;
-    let base = base(&headers);
-    let page = answer::on_blocking_thread(move || page_of(&shared, &query, &uri, &base)).await?;
-    Ok(page.answer(&headers))
+) -> ApiResult<AtomFeed> {
+    query.refuse_but("an Atom feed", &["before", "search", "watch"])?;
+    let base = base(&shared, &headers);
+    let page = answer::on_blocking_thread(move || match &query.watch {
+        Some(watch) => page_of_watch(&shared, watch, &uri, &base),
+        None => page_of(&shared, &query, &uri, &base),
+    })
+    .await?;
+    Ok(AtomFeed(page.answer(&headers)))
+}
+
+/// What a watch told on the route `atom`. It has one page: the outbox keeps what was told for ninety days.
+fn page_of_watch(shared: &Shared, watch: &str, uri: &Uri, base: &str) -> Result<AtomPage, ApiError> {
+    let pairs = pairs_of(uri, None);
+    if let Some((name, _)) = pairs.iter().find(|(name, _)| !["watch", "limit"].contains(&name.as_str())) {
+        return Err(ApiError::bad_request(format!(
+            "the feed of a watch has no `{name}`: the watch has the conditions"
+        )));
+    }
+    let limit = pairs.iter().find(|(name, _)| name == "limit").and_then(|(_, value)| value.parse().ok());
+    let limit = limit.unwrap_or(ENTRIES).clamp(1, ENTRIES_MAX);
+    let (fed, name) = {
+        let alerts = shared.alerts()?;
+        let alerts = locked(&alerts);
+        (alerts.fed(watch, limit)?, alerts.watch(watch)?.watch.shown_name())
+    };
+    let tag = tag(shared)?;
+    let mut known = HashSet::new();
+    let mut entries: Vec<Entry> = fed.iter().flat_map(|delivery| Entry::of_delivery(&tag, delivery)).collect();
+    entries.retain(|entry| known.insert(entry.id.clone()));
+    // In a digest the largest change comes first, in a feed the newest.
+    entries.sort_by(|one, other| other.updated.cmp(&one.updated));
+    entries.truncate(limit);
+    let about = [("watch".to_owned(), watch.to_owned())];
+    let links = vec![("self", address_of(base, uri.path(), &pairs))];
+    Ok(page_with((format!("{tag}feed?{}", encoded(&about)), name), links, &entries))
+}
+
+/// What all ids of a repository begin with.
+fn tag(shared: &Shared) -> Result<String, ApiError> {
+    Ok(format!("tag:{TAG_AUTHORITY}:{:032x}/", shared.reader.repository_id()?))
+}
+
+fn page_with((id, title): (String, String), links: Vec<(&'static str, String)>, entries: &[Entry]) -> AtomPage {
+    let newest = entries.iter().map(|entry| entry.updated.clone()).max();
+    let updated = newest.clone().unwrap_or_else(|| Moment::EPOCH.rfc3339());
+    let text = atom_text::feed(&FeedHead { id, title, updated, links }, entries);
+    AtomPage { text, newest: newest.and_then(|text| Moment::parse(&text, Moment::EPOCH).ok()) }
 }
 
 /// One page of the feed.
@@ -77,23 +132,19 @@ fn page_of(shared: &Shared, query: &ChangesQuery, uri: &Uri, base: &str) -> Resu
         }
     }
     let next = page_end(&mut events, limit);
-    let tag = format!("tag:{TAG_AUTHORITY}:{:032x}/", shared.reader.repository_id()?);
-    let newest = events.iter().map(atom_text::observed).max().map(str::to_owned);
+    let tag = tag(shared)?;
     let about = about(uri);
     let address = |pairs: &[(String, String)]| address_of(base, uri.path(), pairs);
     let mut first = pairs_of(uri, None);
     first.retain(|(name, _)| name != "before");
     let mut links = vec![("self", address(&pairs_of(uri, None))), ("first", address(&first))];
     links.extend(next.map(|cursor| ("next", address(&pairs_of(uri, Some(cursor))))));
-    let head = FeedHead {
-        id: format!("{tag}feed{}", if about.is_empty() { String::new() } else { format!("?{}", encoded(&about)) }),
-        title: title(&about),
-        updated: newest.clone().unwrap_or_else(|| Moment::EPOCH.rfc3339()),
-        links,
+    let entry = |event: &EventAnswer| -> Result<Entry, ApiError> {
+        Ok(Entry::of_event(&tag, &told_of(event)?, event.unread.as_deref()))
     };
-    let text = atom_text::feed(&head, &tag, &events);
-    let newest = newest.and_then(|text| Moment::parse(&text, Moment::EPOCH).ok());
-    Ok(AtomPage { text, newest })
+    let entries: Vec<Entry> = events.iter().map(entry).collect::<Result<_, _>>()?;
+    let id = format!("{tag}feed{}", if about.is_empty() { String::new() } else { format!("?{}", encoded(&about)) });
+    Ok(page_with((id, title(&about)), links, &entries))
 }
 
 /// Cuts what is too much for one page, between two cursors; gives where the next page begins.
@@ -181,13 +232,6 @@ impl AtomPage {
         let since = text(IF_MODIFIED_SINCE).and_then(Moment::parse_http_date);
         since.zip(self.newest).is_some_and(|(since, newest)| newest.secs() <= since.secs())
     }
-}
-
-/// The scheme and host under which the reader asked.
-fn base(headers: &HeaderMap) -> String {
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let is_host = |host: &&str| host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte));
-    format!("http://{}", host.filter(is_host).unwrap_or("localhost"))
 }
 
 /// What chooses the events of a feed: everything but the place on which page they are.

@@ -1,9 +1,7 @@
 //! Events as entries of an Atom feed (RFC 4287).
 
 use vernal_model::{EventKind, Operation};
-
-use super::change::Paragraph;
-use super::event_json::EventAnswer;
+use vernal_watch::{Delivery, Paragraph, Reason, Told};
 
 /// Paragraphs that one entry shows; more are counted.
 const PARAGRAPHS_MAX: usize = 40;
@@ -21,8 +19,20 @@ pub struct FeedHead {
     pub links: Vec<(&'static str, String)>,
 }
 
+/// One entry of a feed.
+pub struct Entry {
+    pub id: String,
+    pub title: String,
+    pub updated: String,
+    pub address: String,
+    pub labels: Vec<String>,
+    pub language: String,
+    /// HTML in which nothing can run.
+    pub html: String,
+}
+
 /// The whole feed.
-pub fn feed(head: &FeedHead, tag: &str, events: &[EventAnswer]) -> String {
+pub fn feed(head: &FeedHead, entries: &[Entry]) -> String {
     let mut text =
         String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n");
     element(&mut text, "id", &head.id);
@@ -34,79 +44,106 @@ pub fn feed(head: &FeedHead, tag: &str, events: &[EventAnswer]) -> String {
         let kind = "application/atom+xml";
         text.push_str(&format!("<link rel=\"{relation}\" type=\"{kind}\" href=\"{}\"/>\n", escaped(address)));
     }
-    events.iter().for_each(|event| entry(&mut text, tag, event));
+    entries.iter().for_each(|entry| entry.write(&mut text));
     text.push_str("</feed>\n");
     text
 }
 
-/// The id of an entry: that of the event, and of the change where the event of a site tells several.
-pub fn entry_id(tag: &str, event: &EventAnswer) -> String {
-    let part = event.fold.as_ref().map_or_else(String::new, |fold| format!("/{fold}"));
-    format!("{tag}{}{part}", event.id)
-}
-
-/// When the event was observed, which never changes.
-pub fn observed(event: &EventAnswer) -> &str {
-    event.seen_different.as_deref().unwrap_or("1970-01-01T00:00:00.000Z")
-}
-
-fn entry(text: &mut String, tag: &str, event: &EventAnswer) {
-    text.push_str("<entry>\n");
-    element(text, "id", &entry_id(tag, event));
-    element(text, "title", &title(event));
-    element(text, "updated", observed(event));
-    element(text, "published", observed(event));
-    let address = if event.fold.is_some() { origin(&event.url) } else { event.url.clone() };
-    text.push_str(&format!("<link rel=\"alternate\" href=\"{}\"/>\n", escaped(&address)));
-    let labels = event.change.left.iter().map(|kind| kind.name()).chain(event.tags.iter().map(String::as_str));
-    for label in std::iter::once(event.event.name()).chain(labels) {
-        text.push_str(&format!("<category term=\"{}\"/>\n", escaped(label)));
+impl Entry {
+    /// The entry of an event. Its id is that of the event, and of the change where the event of a site tells several; its date
+    /// is when that was observed. Neither ever changes.
+    pub fn of_event(tag: &str, told: &Told, unread: Option<&str>) -> Entry {
+        let part = told.group.fold.as_ref().map_or_else(String::new, |fold| format!("/{fold}"));
+        let kinds = told.change.left.iter().map(|kind| kind.name().to_owned());
+        let labels = std::iter::once(told.event.name().to_owned()).chain(kinds).chain(told.tags.iter().cloned());
+        Entry {
+            id: format!("{tag}{}{part}", told.id),
+            title: title(told),
+            updated: told.versions.seen_different.clone().unwrap_or_else(|| "1970-01-01T00:00:00.000Z".into()),
+            address: if told.group.fold.is_some() { origin(&told.url) } else { told.url.clone() },
+            labels: labels.collect(),
+            language: told.language.clone(),
+            html: content(told, unread),
+        }
     }
-    let language = Some(&event.language).filter(|language| is_language(language));
-    let language = language.map_or_else(String::new, |language| format!(" xml:lang=\"{language}\""));
-    text.push_str(&format!("<content type=\"html\"{language}>{}</content>\n", escaped(&content(event))));
-    text.push_str("</entry>\n");
+
+    /// The entries of what a watch told: one for each event, or one for something else that is to be known.
+    pub fn of_delivery(tag: &str, delivery: &Delivery) -> Vec<Entry> {
+        let alert = &delivery.alert;
+        if matches!(alert.reason, Reason::Changed | Reason::Digest) {
+            return alert.events.iter().map(|told| Entry::of_event(tag, told, None)).collect();
+        }
+        let about = alert.events.first();
+        let html = about.map(|told| content(told, None)).unwrap_or_default();
+        vec![Entry {
+            id: format!("{tag}{}", delivery.id),
+            title: format!("{}: {}", delivery.watch_name, cut(&alert.line(), LETTERS_MAX)),
+            updated: delivery.made.rfc3339(),
+            address: about.map(|told| told.url.clone()).unwrap_or_default(),
+            labels: vec!["alert".into()],
+            language: String::new(),
+            html: format!("<p>{}</p>{html}", escaped(&alert.line())),
+        }]
+    }
+
+    fn write(&self, text: &mut String) {
+        text.push_str("<entry>\n");
+        element(text, "id", &self.id);
+        element(text, "title", &self.title);
+        element(text, "updated", &self.updated);
+        element(text, "published", &self.updated);
+        if !self.address.is_empty() {
+            text.push_str(&format!("<link rel=\"alternate\" href=\"{}\"/>\n", escaped(&self.address)));
+        }
+        for label in &self.labels {
+            text.push_str(&format!("<category term=\"{}\"/>\n", escaped(label)));
+        }
+        let language = Some(&self.language).filter(|language| is_language(language));
+        let language = language.map_or_else(String::new, |language| format!(" xml:lang=\"{language}\""));
+        text.push_str(&format!("<content type=\"html\"{language}>{}</content>\n", escaped(&self.html)));
+        text.push_str("</entry>\n");
+    }
 }
 
 /// What happened, to which page, and the first words of it.
-fn title(event: &EventAnswer) -> String {
-    let page = if event.title.trim().is_empty() { &event.url } else { &event.title };
-    let page = if event.fold.is_some() { &event.site } else { page };
-    let first = event.paragraphs.iter().find_map(|one| one.after.as_deref().or(one.before.as_deref()));
+fn title(told: &Told) -> String {
+    let page = if told.title.trim().is_empty() { &told.url } else { &told.title };
+    let page = if told.group.fold.is_some() { &told.site } else { page };
+    let first = told.paragraphs.iter().find_map(|one| one.after.as_deref().or(one.before.as_deref()));
     let first =
-        first.filter(|_| event.event != EventKind::New).map(|words| format!(" – {}", cut(words, TITLE_LETTERS_MAX)));
-    let pages = event.pages.map_or_else(String::new, |pages| format!(" ({pages} pages)"));
-    format!("{}: {}{pages}{}", event.event.name(), cut(page, TITLE_LETTERS_MAX), first.unwrap_or_default())
+        first.filter(|_| told.event != EventKind::New).map(|words| format!(" – {}", cut(words, TITLE_LETTERS_MAX)));
+    let pages = told.group.pages.map_or_else(String::new, |pages| format!(" ({pages} pages)"));
+    format!("{}: {}{pages}{}", told.event.name(), cut(page, TITLE_LETTERS_MAX), first.unwrap_or_default())
 }
 
 /// The words as HTML in which nothing can run: every text of the page is escaped.
-fn content(event: &EventAnswer) -> String {
+fn content(told: &Told, unread: Option<&str>) -> String {
     let mut html = String::new();
-    let address = escaped(&event.url);
+    let address = escaped(&told.url);
     html.push_str(&format!("<p><a href=\"{address}\">{address}</a></p>"));
-    if !event.detail.is_empty() {
-        html.push_str(&format!("<p>{}</p>", escaped(&event.detail)));
+    if !told.detail.is_empty() {
+        html.push_str(&format!("<p>{}</p>", escaped(&told.detail)));
     }
-    for one in event.paragraphs.iter().take(PARAGRAPHS_MAX) {
+    for one in told.paragraphs.iter().take(PARAGRAPHS_MAX) {
         html.push_str(&paragraph(one));
     }
-    if let Some(more) = event.paragraphs.len().checked_sub(PARAGRAPHS_MAX).filter(|more| *more > 0) {
+    if let Some(more) = told.paragraphs.len().checked_sub(PARAGRAPHS_MAX).filter(|more| *more > 0) {
         html.push_str(&format!("<p>and {more} more paragraphs</p>"));
     }
-    for note in event.change.notes.iter().take(PARAGRAPHS_MAX) {
-        let side = |text: &Option<Box<str>>| {
+    for note in told.change.notes.iter().take(PARAGRAPHS_MAX) {
+        let side = |text: &Option<String>| {
             text.as_deref().map_or_else(|| "–".to_owned(), |text| escaped(&cut(text, LETTERS_MAX)))
         };
         html.push_str(&format!("<p>{}: {} → {}</p>", escaped(&note.what), side(&note.before), side(&note.after)));
     }
-    if let Some(unread) = &event.unread {
+    if let Some(unread) = unread {
         html.push_str(&format!("<p>{}</p>", escaped(unread)));
     }
     html
 }
 
 fn paragraph(one: &Paragraph) -> String {
-    let words = |text: &Option<Box<str>>| text.as_deref().map(|text| escaped(&cut(text, LETTERS_MAX)));
+    let words = |text: &Option<String>| text.as_deref().map(|text| escaped(&cut(text, LETTERS_MAX)));
     let (before, after) = (words(&one.before), words(&one.after));
     match (one.op, before, after) {
         (Operation::Moved, _, Some(after)) => format!("<p>moved: {after}</p>"),

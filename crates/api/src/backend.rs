@@ -41,6 +41,10 @@ pub trait CrawlBackend: Send + Sync {
     /// Frees disk space of a folder that nobody crawls; `None` where a crawl runs.
     fn compact(&self, rules: Retention, now: Moment) -> Option<Result<Compacted>>;
 
+    /// Rewrites the files of a folder that nobody crawls without what was erased; `None` where a crawl runs, which does so by
+    /// itself.
+    fn rewrite_erased(&self, now: Moment) -> Option<Result<()>>;
+
     /// Every change that visits found, in the order of a trace, until `take` says that it wants no more.
     fn trace(&self, take: &mut dyn FnMut(TraceRow) -> bool) -> Result<()>;
 }
@@ -62,6 +66,9 @@ pub trait TextIndex: Send + Sync {
 
     /// Makes the index anew. Returns when it is complete, and tells how far it is meanwhile.
     fn rebuild(&self, told: &mut dyn FnMut(Progress)) -> Result<SearchStatus, vernal_search::Error>;
+
+    /// Brings an index that nobody follows up to date, so that its files have no word of erased pages.
+    fn purge(&self) -> Result<(), vernal_search::Error>;
 
     /// `None` before there is an index.
     fn status(&self) -> Option<SearchStatus>;

@@ -1,4 +1,4 @@
-//! How many events there are of each kind, degree, site and tag.
+//! How many events there are of each kind, degree, site, tag and mark.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::{self, ApiError, ApiResult, One, StreamError};
 use super::changes::{ChangesQuery, FeedReader};
 use super::event_json::EventAnswer;
+use super::marks::Asking;
 use super::nouns::Nouns;
 use super::parameters::Parameters;
 use super::shared::Shared;
@@ -28,9 +29,11 @@ pub enum CountedBy {
     Degree,
     Site,
     Tag,
+    Mark,
 }
 
-const BY: [CountedBy; 5] = [CountedBy::Event, CountedBy::Kind, CountedBy::Degree, CountedBy::Site, CountedBy::Tag];
+const BY: [CountedBy; 6] =
+    [CountedBy::Event, CountedBy::Kind, CountedBy::Degree, CountedBy::Site, CountedBy::Tag, CountedBy::Mark];
 
 #[derive(Serialize, JsonSchema)]
 pub struct CountsAnswer {
@@ -42,16 +45,17 @@ pub struct CountsAnswer {
 }
 
 pub fn routes(nouns: Nouns) -> Nouns {
-    nouns.get("/api/v1/changes/count", "How many events there are by event, kind, degree, site and tag", show)
+    nouns.get("/api/v1/changes/count", "How many events there are by event, kind, degree, site, tag and mark", show)
 }
 
 pub async fn show(
     State(shared): State<Arc<Shared>>,
+    asking: Asking,
     Parameters(asked): Parameters<ChangesQuery>,
 ) -> ApiResult<One<CountsAnswer>> {
-    asked.refuse_but("a count", &["by"])?;
+    asked.refuse_but("a count", &["by", "mark"])?;
     let by = read_by(asked.by.as_deref())?;
-    let (start, filter) = asked.read(&shared)?;
+    let (start, filter) = asked.read_for(&shared, &asking)?;
     let limit = asked.limit.map_or(COUNTED_MAX, |limit| COUNTED_MAX.min(limit as u64));
     let counted = answer::on_blocking_thread(move || {
         let seeds = shared.seeds()?;
@@ -78,7 +82,9 @@ fn read_by(text: Option<&str>) -> Result<Vec<CountedBy>, ApiError> {
     let Some(text) = text else { return Ok(BY.to_vec()) };
     let named = |name: &str| {
         serde_json::from_value(serde_json::json!(name.trim())).map_err(|_| {
-            ApiError::bad_request(format!("`{name}` is nothing to count by: give event, kind, degree, site or tag"))
+            ApiError::bad_request(format!(
+                "`{name}` is nothing to count by: give event, kind, degree, site, tag or mark"
+            ))
         })
     };
     text.split(',').map(named).collect()
@@ -94,6 +100,9 @@ impl CountsAnswer {
                 CountedBy::Degree => vec![row.change.degree.name().to_owned()],
                 CountedBy::Site => vec![row.site.clone()],
                 CountedBy::Tag => row.tags.clone(),
+                CountedBy::Mark => {
+                    vec![row.mark.as_ref().map_or("none", |mark| mark.state().name()).to_owned()]
+                }
             };
             names.into_iter().for_each(|name| *counts.entry(name).or_default() += 1);
         }

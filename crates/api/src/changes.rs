@@ -14,6 +14,7 @@ use super::change_stream;
 use super::event_filter::{EventFilter, LeastMagnitude, RolesAsked, event_kinds, kind};
 use super::event_json::EventAnswer;
 use super::folds::Folds;
+use super::marks::{Asking, MarkAsked};
 use super::names;
 use super::nouns::Nouns;
 use super::parameters::{Parameters, site, url};
@@ -37,6 +38,8 @@ pub struct ChangesQuery {
     role: Option<RolesAsked>,
     /// Only what a seed with this tag covers
     tag: Option<String>,
+    /// seen, act, noise, none, or unseen: without a mark and behind what the bearer of the token has read
+    mark: Option<MarkAsked>,
     /// Before this time.
     until: Option<String>,
     /// Only pages whose URL begins so.
@@ -60,6 +63,8 @@ pub struct ChangesQuery {
     pub by: Option<String>,
     /// A question to the text index, for a feed of what it finds.
     pub search: Option<String>,
+    /// Only what this watch told, for its feed.
+    pub watch: Option<String>,
     /// Also changes that are noise alone.
     #[serde(default)]
     with_noise: bool,
@@ -99,10 +104,11 @@ pub fn routes(nouns: Nouns) -> Nouns {
 
 pub async fn list(
     State(shared): State<Arc<Shared>>,
+    asking: Asking,
     Parameters(query): Parameters<ChangesQuery>,
 ) -> ApiResult<Listed<EventAnswer>> {
-    query.refuse_but("the list", &["latest", "order", "before"])?;
-    let (start, filter) = query.read(&shared)?;
+    query.refuse_but("the list", &["latest", "order", "before", "mark"])?;
+    let (start, filter) = query.read_for(&shared, &asking)?;
     let seeds = shared.seeds()?;
     let limit = query.limit;
     if query.before.is_some() && query.order == Order::Oldest {
@@ -196,6 +202,7 @@ impl ChangesQuery {
             least: self.min.as_deref().map(LeastMagnitude::read).transpose()?,
             words: self.words.as_deref().map(|words| WordsAsked::read(words, side)).transpose()?,
             tag: self.tag.clone(),
+            mark: self.mark,
             with_noise: self.with_noise,
             with_names: self.with_names,
             pages: self.pages,
@@ -209,6 +216,15 @@ impl ChangesQuery {
         }
         filter.not_before = Some(moment(since)?);
         Ok((Cursor::START, filter))
+    }
+
+    /// The same for somebody, who has read a part of it.
+    pub fn read_for(&self, shared: &Shared, asking: &Asking) -> Result<(Cursor, EventFilter), ApiError> {
+        let (start, filter) = self.read(shared)?;
+        match self.mark {
+            Some(MarkAsked::Unseen) => Ok((start.max(shared.read_until(asking)?), filter)),
+            _ => Ok((start, filter)),
+        }
     }
 
     /// The cursor before which the newest events are asked for.
@@ -226,6 +242,8 @@ impl ChangesQuery {
             ("before", self.before.is_some()),
             ("by", self.by.is_some()),
             ("search", self.search.is_some()),
+            ("mark", self.mark.is_some()),
+            ("watch", self.watch.is_some()),
         ];
         match given.into_iter().find(|(name, given)| *given && !taken.contains(name)) {
             Some((name, _)) => Err(ApiError::bad_request(format!("{form} has no `{name}`"))),
@@ -342,6 +360,12 @@ impl<'a> FeedReader<'a> {
         }
     }
 
+    /// Whether the event has a mark that is asked for.
+    fn has_mark(&self, id: EventId) -> bool {
+        let Some(asked) = self.filter.mark else { return true };
+        asked.takes(self.shared.mark_of(&format!("e{id}")).map(|mark| mark.state()))
+    }
+
     /// The rows of one event of the store, if they were asked for.
     pub fn rows(
         &mut self,
@@ -349,7 +373,7 @@ impl<'a> FeedReader<'a> {
         id: EventId,
         event: Event,
     ) -> Result<Vec<EventAnswer>, vernal_repository::Error> {
-        if !self.filter.covers(&event, self.seeds) {
+        if !self.filter.covers(&event, self.seeds) || !self.has_mark(id) {
             return Ok(Vec::new());
         }
         let same_as = names::first_name(&self.shared.reader, cursor, &event)?;

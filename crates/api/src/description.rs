@@ -14,6 +14,8 @@ pub struct Operation {
     pub says: &'static str,
     pub asked: Asked,
     pub answered: Value,
+    /// Whether a good answer leads to another address.
+    pub leads_on: bool,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -162,8 +164,11 @@ impl Method {
 }
 
 fn described(operation: &Operation, problem: &Value) -> Value {
-    let Operation { method, path, says, asked, answered } = operation;
+    let Operation { method, path, says, asked, answered, leads_on } = operation;
     let mut parameters = asked.parameters.clone();
+    let is_named =
+        |parameter: &Value| parameter["name"].as_str().is_some_and(|name| path.contains(&format!("{{{name}}}")));
+    parameters.retain(|parameter| parameter["in"] != "path" || is_named(parameter));
     for parameter in &mut parameters {
         if parameter["name"].as_str().is_some_and(|name| path.contains(&format!("{{{name}}}"))) {
             parameter["in"] = "path".into();
@@ -182,6 +187,11 @@ fn described(operation: &Operation, problem: &Value) -> Value {
             "default": refused("Refused or failed"),
         },
     });
+    if let Some(answers) = described["responses"].as_object_mut().filter(|_| *leads_on) {
+        let location = json!({ "description": "The address", "required": true, "schema": { "type": "string" } });
+        answers.remove("200");
+        answers.insert("302".into(), json!({ "description": "Leads there", "headers": { "Location": location } }));
+    }
     if let Some(fields) = &asked.fields {
         described["requestBody"] = json!({
             "required": fields["required"].as_array().is_some_and(|required| !required.is_empty()),

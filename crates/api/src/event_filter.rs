@@ -7,6 +7,7 @@ use vernal_model::{Degree, Event, EventKind, Kind, Moment, Role, Site};
 use super::answer::ApiError;
 use super::event_text;
 use super::folds::Row;
+use super::marks::MarkAsked;
 use super::shared::{Seeds, Shared};
 use super::words_asked::WordsAsked;
 
@@ -25,6 +26,7 @@ pub struct EventFilter {
     pub least: Option<LeastMagnitude>,
     pub words: Option<WordsAsked>,
     pub tag: Option<String>,
+    pub mark: Option<MarkAsked>,
     pub with_noise: bool,
     /// Also events of pages that are second names of others.
     pub with_names: bool,
@@ -132,6 +134,7 @@ impl EventFilter {
             least: None,
             words: None,
             tag: None,
+            mark: None,
             with_noise: true,
             with_names: true,
             pages: false,

@@ -4,11 +4,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_model::{Event, EventKind, Operation};
 use vernal_repository::{Cursor, EventId};
+use vernal_watch::{Excerpt, Tally};
 
 use super::answer::ApiError;
 use super::change::{self, ChangeJson, Paragraph, PartJson};
 use super::event_filter::EventFilter;
 use super::folds::{FoldedPage, Row};
+use super::marks::MarkJson;
 use super::replica::{self, ReplicaJson};
 use super::shared::{Seeds, Shared, time};
 
@@ -32,6 +34,12 @@ pub struct EventAnswer {
     pub change: ChangeJson,
     pub paragraphs: Vec<Paragraph>,
     pub detail: String,
+    /// What happened to how many of the paragraphs.
+    pub tally: Tally,
+    /// The words that tell the most; null where there are none, or none were asked for.
+    pub excerpt: Option<ExcerptJson>,
+    /// What somebody said of the event.
+    pub mark: Option<MarkJson>,
     /// Of an event of a site: what its updates have in common, the page count of now, and the first pages.
     pub fold: Option<String>,
     pub pages: Option<u32>,
@@ -65,15 +73,19 @@ impl EventAnswer {
             });
             Paragraph { parts, ..change::paragraph(Some(event.page), one) }
         });
-        let paragraphs = paragraphs.collect();
+        let paragraphs: Vec<Paragraph> = paragraphs.collect();
         let mut change = ChangeJson::of(event.change);
         change.decided_by = change.decided_by.filter(|_| event.kind != EventKind::New);
         let (fold, pages, sample) = match fold {
             Some(fold) => (Some(fold.id), Some(fold.pages), fold.sample),
             None => (None, None, Vec::new()),
         };
+        let id = format!("e{id}");
         EventAnswer {
-            id: format!("e{id}"),
+            mark: shared.mark_of(&id),
+            tally: Tally::of(paragraphs.iter().map(|one| one.op)),
+            excerpt: ExcerptJson::of(&paragraphs),
+            id,
             cursor: cursor.to_string(),
             event: event.kind,
             site: event.url.site_text().to_owned(),
@@ -97,6 +109,27 @@ impl EventAnswer {
             replica,
             unread,
         }
+    }
+}
+
+/// Words of one paragraph, with a few around those that differ.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventExcerpt")]
+pub struct ExcerptJson {
+    pub paragraph: Option<String>,
+    pub before: String,
+    pub after: String,
+}
+
+impl ExcerptJson {
+    fn of(paragraphs: &[Paragraph]) -> Option<ExcerptJson> {
+        let has_words =
+            |one: &&Paragraph| [&one.before, &one.after].into_iter().flatten().any(|text| !text.trim().is_empty());
+        let is_frame = |one: &Paragraph| matches!(one.role, "navigation" | "footer");
+        let readable = paragraphs.iter().filter(has_words);
+        let first = readable.min_by_key(|one| (one.op == Operation::Moved, is_frame(one)))?;
+        let Excerpt { before, after } = Excerpt::of(first.before.as_deref(), first.after.as_deref());
+        Some(ExcerptJson { paragraph: first.id.clone(), before, after })
     }
 }
 

@@ -32,6 +32,9 @@ pub fn event_schema() -> Value {
         "noise": { "type": "array", "items": difference_schema("detector") },
         "paragraphs": { "type": "array", "items": paragraph_schema() },
         "detail": text,
+        "tally": tally_schema(),
+        "excerpt": excerpt_schema(),
+        "mark": mark_schema(),
         "fold": {
             "type": ["string", "null"],
             "description": "Of a template event: the same in all its updates, of which the listing shows the newest",
@@ -62,6 +65,42 @@ pub fn event_schema() -> Value {
         "type": "object",
         "required": required,
         "properties": properties,
+    })
+}
+
+/// What happened to how many paragraphs.
+fn tally_schema() -> Value {
+    let names = ["added", "removed", "edited", "moved", "split", "merged"];
+    let count = |name: &str| (name.to_owned(), json!({ "type": "integer", "minimum": 0 }));
+    let properties: serde_json::Map<String, Value> = names.into_iter().map(count).collect();
+    json!({ "type": "object", "required": names, "properties": properties })
+}
+
+fn excerpt_schema() -> Value {
+    let text = json!({ "type": "string" });
+    json!({
+        "type": ["object", "null"],
+        "description": "The words that tell the most, about 200 letters on each side",
+        "required": ["paragraph", "before", "after"],
+        "properties": {
+            "paragraph": { "type": ["string", "null"], "pattern": PARAGRAPH_ID },
+            "before": text,
+            "after": text,
+        },
+    })
+}
+
+fn mark_schema() -> Value {
+    json!({
+        "type": ["object", "null"],
+        "description": "What somebody said of the event",
+        "required": ["state", "by", "at", "note"],
+        "properties": {
+            "state": { "enum": ["seen", "act", "noise"] },
+            "by": { "type": "string" },
+            "at": { "type": ["string", "null"], "format": "date-time" },
+            "note": { "type": ["string", "null"] },
+        },
     })
 }
 

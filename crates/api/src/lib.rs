@@ -44,11 +44,13 @@ mod event_schema;
 mod event_text;
 mod export;
 mod folds;
+mod forget;
 mod health;
 mod hints;
 mod history;
 mod indexnow;
 mod links;
+mod marks;
 mod measures;
 mod memento;
 mod metrics;
@@ -56,6 +58,7 @@ mod names;
 mod noise;
 mod nouns;
 mod openapi;
+mod other_forms;
 mod page;
 mod pages;
 mod paging;
@@ -94,7 +97,7 @@ use axum::routing::get;
 
 pub use access::{AccessTokens, CorsOrigins, origin, random_text};
 pub use access_guard::{AccessGuard, PeerAddress, is_loopback};
-pub use alerting::Alerting;
+pub use alerting::{Alerting, spelled_as_the_feed};
 pub use archive_origin::{ArchiveOrigin, archive_router};
 pub use backend::{BackendError, Clock, CrawlBackend, Reasons, TextIndex, TraceRow};
 pub use change::{Answers, ChangeJson, Paragraph, named_noise, paragraph};
@@ -129,9 +132,11 @@ const NOUNS: &[fn(Nouns) -> Nouns] = &[
     search::routes,
     changes::routes,
     change_counts::routes,
+    marks::routes,
     series::routes,
     seeds::routes,
     control::routes,
+    forget::routes,
     watches::routes,
     alert_routes::routes,
     deliveries::routes,
@@ -142,6 +147,9 @@ const NOUNS: &[fn(Nouns) -> Nouns] = &[
     export::routes,
     verify::routes,
     compact::routes,
+    atom::routes,
+    memento::routes,
+    resource_sync::routes,
     metrics::routes,
     health::routes,
 ];
@@ -153,13 +161,6 @@ fn nouns() -> Nouns {
 /// All routes, for the socket and for commands in process. A listener on the network adds its `AccessGuard`.
 pub fn router(shared: Arc<Shared>) -> Router {
     let nouns = openapi::routes(nouns())
-        .others("/feed.atom", get(atom::feed))
-        .others("/timegate/{*url}", get(memento::timegate))
-        .others("/timemap/{*url}", get(memento::timemap))
-        .others("/memento/{*url}", get(memento::memento))
-        .others("/resourcesync/capabilitylist.xml", get(resource_sync::capability_list))
-        .others("/resourcesync/changelist.xml", get(resource_sync::index))
-        .others("/resourcesync/changelist/{list}", get(resource_sync::change_list))
         .others("/indexnow", get(indexnow::one).post(indexnow::many))
         .others("/websub", get(websub::verify).post(websub::deliver));
     nouns

@@ -2,26 +2,66 @@
 //!
 //! The URL at the end of a path is taken as it came: it may have a query and escapes of its own.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::header::{HOST, LINK, LOCATION, VARY};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use vernal_archive::memento::{self, Mementos, TimeMap, Uris};
 use vernal_archive::replay;
 use vernal_model::{Moment, Page, Url};
 
 use super::answer::{self, ApiError, ApiResult};
+use super::nouns::Nouns;
+use super::other_forms::{LeadsOn, TimeMaps};
 use super::page;
 use super::shared::Shared;
 
 const ACCEPT_DATETIME: HeaderName = HeaderName::from_static("accept-datetime");
 
+/// A request whose path ends with a URL.
+pub struct Behind(Request);
+
+impl<S: Send + Sync> FromRequest<S> for Behind {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Infallible> {
+        Ok(Behind(request))
+    }
+}
+
+/// The moment that the client accepts; a date in no form of HTTP is an error of its own.
+pub struct AcceptDatetime(Option<Moment>);
+
+impl<S: Send + Sync> FromRequestParts<S> for AcceptDatetime {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        accepted(&parts.headers).map(AcceptDatetime)
+    }
+}
+
+pub fn routes(nouns: Nouns) -> Nouns {
+    let timegate_at = ("/timegate/{*url}", "/timegate/{url}");
+    let timemap_at = ("/timemap/{*url}", "/timemap/{form}/{url}");
+    let memento_at = ("/memento/{*url}", "/memento/{moment}/{url}");
+    nouns
+        .before_url(timegate_at, "Leads to the memento nearest to a moment (RFC 7089)", timegate)
+        .before_url(timemap_at, "All mementos of a page (RFC 7089); later pages have a number before the URL", timemap)
+        .before_url(memento_at, "Leads to the archived bytes of a moment, on their own origin", memento)
+}
+
 /// Leads to the memento nearest to the moment that is accepted, or to the newest.
-pub async fn timegate(State(shared): State<Arc<Shared>>, request: Request) -> ApiResult {
-    let asked = accepted(request.headers())?.unwrap_or_else(|| shared.clock.now());
+async fn timegate(
+    State(shared): State<Arc<Shared>>,
+    AcceptDatetime(asked): AcceptDatetime,
+    Behind(request): Behind,
+) -> ApiResult<LeadsOn> {
+    let asked = asked.unwrap_or_else(|| shared.clock.now());
     let (url, uris) = (url_behind(&request, "/timegate/")?, uris(&shared, request.headers()));
     answer::on_blocking_thread(move || {
         let (page, all) = mementos(&shared, &url)?;
@@ -33,7 +73,7 @@ pub async fn timegate(State(shared): State<Arc<Shared>>, request: Request) -> Ap
 }
 
 /// Leads to the archived bytes of a moment.
-pub async fn memento(State(shared): State<Arc<Shared>>, request: Request) -> ApiResult {
+async fn memento(State(shared): State<Arc<Shared>>, Behind(request): Behind) -> ApiResult<LeadsOn> {
     let target = target_behind(&request, "/memento/")?;
     let (digits, rest) = target.split_once('/').ok_or_else(|| ApiError::bad_request("give a moment and a URL"))?;
     let moment = memento::of_digits(digits)
@@ -59,7 +99,7 @@ pub async fn memento(State(shared): State<Arc<Shared>>, request: Request) -> Api
 }
 
 /// One page of a list of all mementos: `/timemap/link/URL` or `/timemap/json/URL`, and with a number the later pages.
-pub async fn timemap(State(shared): State<Arc<Shared>>, request: Request) -> ApiResult {
+async fn timemap(State(shared): State<Arc<Shared>>, Behind(request): Behind) -> ApiResult<TimeMaps> {
     let target = target_behind(&request, "/timemap/")?;
     let (form, rest) = target.split_once('/').unwrap_or((target, ""));
     if !matches!(form, "link" | "json") {
@@ -78,10 +118,11 @@ pub async fn timemap(State(shared): State<Arc<Shared>>, request: Request) -> Api
         let map = TimeMap { url: &page.url, all: &all, uris: &uris, page: page_number };
         let beyond = || ApiError::not_found(format!("the TimeMap of {} has no page {number}", page.url));
         if is_json {
-            return memento::json_page(&map).map(|page| answer::value(&page).into_response()).ok_or_else(beyond);
+            let page = memento::json_page(&map).ok_or_else(beyond)?;
+            return Ok(TimeMaps(answer::value(&page).into_response()));
         }
         let text = memento::link_page(&map).ok_or_else(beyond)?;
-        Ok(answer::typed("application/link-format", Body::from(text)))
+        Ok(TimeMaps(answer::typed("application/link-format", Body::from(text))))
     })
     .await
 }
@@ -102,7 +143,6 @@ fn nothing_kept(page: &Page) -> ApiError {
     ApiError::not_found(format!("{} has no memento: it is {}", page.url, page.state.name()))
 }
 
-/// The moment that the client accepts; a date in no form of HTTP is an error of its own.
 fn accepted(headers: &HeaderMap) -> Result<Option<Moment>, ApiError> {
     let Some(value) = headers.get(ACCEPT_DATETIME) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default();
@@ -148,8 +188,8 @@ fn name_of(host: &str) -> Option<&str> {
     .filter(|name| !name.is_empty())
 }
 
-fn found(to: &str, links: &str) -> Response {
+fn found(to: &str, links: &str) -> LeadsOn {
     let header = |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""));
     let headers = [(LOCATION, header(to)), (LINK, header(links)), (VARY, HeaderValue::from_static("accept-datetime"))];
-    (StatusCode::FOUND, headers).into_response()
+    LeadsOn((StatusCode::FOUND, headers).into_response())
 }

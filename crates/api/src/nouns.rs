@@ -67,6 +67,17 @@ impl Nouns {
         )
     }
 
+    /// A GET whose path ends with a URL as it is. `path` is what is described, `route` what is served: `/timegate/{*url}`.
+    pub fn before_url<S, H, M>(mut self, (route, path): (&str, &str), says: &'static str, handler: H) -> Nouns
+    where
+        H: Handler<M, Arc<Shared>> + Signature<S>,
+        M: 'static,
+    {
+        self.describe::<S, H, M>(Method::Get, path, says);
+        self.router = self.router.route(route, on(MethodFilter::GET, handler));
+        self
+    }
+
     /// A route that other standards describe, or that is for people.
     pub fn others(mut self, path: &str, methods: MethodRouter<Arc<Shared>>) -> Nouns {
         self.router = self.router.route(path, methods);
@@ -78,9 +89,7 @@ impl Nouns {
         H: Handler<M, Arc<Shared>> + Signature<S>,
         M: 'static,
     {
-        let asked = H::asked(&mut self.schemas);
-        let answered = H::answered(&mut self.schemas);
-        self.operations.push(Operation { method, path: path.to_owned(), says, asked, answered });
+        self.describe::<S, H, M>(method, path, says);
         let filter = match method {
             Method::Get => MethodFilter::GET,
             Method::Post => MethodFilter::POST,
@@ -89,6 +98,17 @@ impl Nouns {
         };
         self.router = self.router.route(path, on(filter, handler));
         self
+    }
+
+    fn describe<S, H, M>(&mut self, method: Method, path: &str, says: &'static str)
+    where
+        H: Handler<M, Arc<Shared>> + Signature<S>,
+        M: 'static,
+    {
+        let asked = H::asked(&mut self.schemas);
+        let answered = H::answered(&mut self.schemas);
+        let path = path.to_owned();
+        self.operations.push(Operation { method, path, says, asked, answered, leads_on: H::LEADS_ON });
     }
 
     pub fn router(self) -> Router<Arc<Shared>> {

@@ -9,6 +9,7 @@ use vernal_model::{DocumentRow, Event, Page, PageKey, PageState, Url, Version, V
 use vernal_repository::{KnownState, Reader};
 
 use super::answer::{self, ApiError, ApiResult, One};
+use super::forget;
 use super::hints;
 use super::names;
 use super::nouns::Nouns;
@@ -135,6 +136,9 @@ pub fn of(shared: &Shared, url: &Url) -> Result<Page, ApiError> {
     if let Some(page) = shared.reader.page_by_url(url)? {
         return Ok(page);
     }
+    if let Some(entry) = forget::entry_of(&shared.reader, url)? {
+        return Err(ApiError::not_found(forget::why_barred(url, entry.id)));
+    }
     Err(match shared.reader.key_of(url)?.map(|known| known.state) {
         Some(KnownState::Waiting | KnownState::Visited) => {
             ApiError::not_found(format!("{url} waits for its first visit"))
@@ -220,6 +224,9 @@ fn document(row: DocumentRow) -> DocumentJson {
 
 fn unvisited(shared: &Shared, url: &Url) -> Result<Unvisited, ApiError> {
     let Some(known) = shared.reader.key_of(url)? else {
+        if let Some(entry) = forget::entry_of(&shared.reader, url)? {
+            return Err(ApiError::not_found(forget::why_barred(url, entry.id)));
+        }
         return Err(ApiError::not_found(format!("{url} is not known here")));
     };
     let row = known.key.map(|key| shared.reader.url(key)).transpose()?.flatten();

@@ -1,10 +1,11 @@
 //! The parameters of requests, parsed before any handler runs.
 
+use std::convert::Infallible;
 use std::marker::PhantomData;
 
 use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request};
-use axum::http::Uri;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -32,6 +33,17 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> 
             format!("/?{}", query.finish()).parse().map_err(|_| ApiError::bad_request("this is no query"))?;
         let query = Query::<T>::try_from_uri(&asked);
         query.map(|Query(asked)| Parameters(asked)).map_err(|rejection| ApiError::bad_request(rejection.body_text()))
+    }
+}
+
+/// What every request may say of itself, such as which answer it has already.
+pub struct Heads(pub HeaderMap);
+
+impl<S: Send + Sync> FromRequestParts<S> for Heads {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Heads(parts.headers.clone()))
     }
 }
 

@@ -19,7 +19,7 @@ use super::shared::Shared;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchQuery {
-    /// Words, "exact words", begin*, fields such as site: and title:, AND OR NOT - ( )
+    /// Words, "exact words", begin*, fields such as site:, title:, anchor: (words of links to the page) and topic:, AND OR NOT - ( )
     #[serde(default)]
     q: String,
     /// now, removed (what changes took away) or past (both)
@@ -33,6 +33,8 @@ pub struct SearchQuery {
     site: Option<String>,
     /// Only what a seed with this tag covers
     tag: Option<String>,
+    /// Only pages of this topic
+    topic: Option<String>,
     /// Only pages in this language, such as en
     lang: Option<String>,
     /// Only what this kind of change made or took: structure, content, presentation, behaviour or new
@@ -208,6 +210,7 @@ fn asked(shared: &Shared, query: &SearchQuery) -> Result<Asked, ApiError> {
         like: query.like.as_deref().map(url).transpose()?,
         site: query.site.as_deref().map(site).transpose()?.map(|site| site.as_str().to_owned()),
         tag: query.tag.clone(),
+        topic: query.topic.clone(),
         language: query.lang.clone(),
         kind: query.kind.clone(),
         role: query.role.map(|role| match role {

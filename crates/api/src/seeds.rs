@@ -6,9 +6,10 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 use vernal_crawler::{Act, Acted};
-use vernal_model::{Moment, Scope, Seed};
+use vernal_model::{ForgottenRow, Moment, Scope, Seed};
 
 use super::answer::{self, ApiError, ApiResult, Listed, One};
+use super::forget::why_barred;
 use super::nouns::Nouns;
 use super::paging::Part;
 use super::parameters::{JsonLines, List, OfUrl, Parameters, Sort, url};
@@ -86,8 +87,9 @@ pub async fn list(State(shared): State<Arc<Shared>>, Parameters(asked): Paramete
 pub async fn add(State(shared): State<Arc<Shared>>, body: JsonLines<SeedEntry>) -> ApiResult<One<Added>> {
     let now = shared.clock.now();
     let (mut seeds, mut wrong) = (Vec::new(), Vec::new());
+    let forgotten = shared.reader.forgotten()?;
     for (place, line) in body.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        match from_json(line).and_then(|entry| visitable_seed(&shared, &entry, now)) {
+        match from_json(line).and_then(|entry| visitable_seed(&shared, &forgotten, &entry, now)) {
             Ok(seed) => seeds.push(seed),
             Err(error) => wrong.push(Wrong { line: place + 1, error: error.to_string() }),
         }
@@ -102,8 +104,16 @@ pub async fn add(State(shared): State<Arc<Shared>>, body: JsonLines<SeedEntry>) 
     }
 }
 
-fn visitable_seed(shared: &Shared, entry: &SeedEntry, now: Moment) -> Result<Seed, SeedError> {
+fn visitable_seed(
+    shared: &Shared,
+    forgotten: &[ForgottenRow],
+    entry: &SeedEntry,
+    now: Moment,
+) -> Result<Seed, SeedError> {
     let seed = entry.seed(shared.defaults(), now)?;
+    if let Some(entry) = forgotten.iter().find(|row| row.bars() && row.rule.covers(&seed.url)) {
+        return Err(SeedError::Shut(why_barred(&seed.url, entry.id)));
+    }
     match why_never_visited(&seed.url, shared.settings.crawler.allow_private, shared.settings.guard) {
         Some(why) => Err(SeedError::Shut(why)),
         None => Ok(seed),

@@ -4,13 +4,16 @@ use std::future::Future;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use super::answer::{ApiError, EventStream, Exported, JSON, LINES, Listed, Many, One, PlainText, RawBody, Views};
 use super::description::{Asked, Schemas};
-use super::parameters::{Fields, Given, JsonLines, Parameters};
+use super::marks::Asking;
+use super::memento::{AcceptDatetime, Behind};
+use super::other_forms::{AtomFeed, LeadsOn, TimeMaps, Xml};
+use super::parameters::{Fields, Given, Heads, JsonLines, Parameters};
 use super::shared::Shared;
 
 /// A handler with described arguments and a described result.
@@ -18,6 +21,8 @@ pub trait Signature<S> {
     fn asked(schemas: &mut Schemas) -> Asked;
     /// The `content` of a good answer.
     fn answered(schemas: &mut Schemas) -> Value;
+    /// Whether a good answer leads to another address.
+    const LEADS_ON: bool;
 }
 
 /// An argument of a handler.
@@ -27,6 +32,8 @@ pub trait Asks {
 
 /// The result of a handler.
 pub trait Answers {
+    const LEADS_ON: bool = false;
+
     fn content(schemas: &mut Schemas) -> Value;
 }
 
@@ -49,6 +56,8 @@ macro_rules! signature {
             fn answered(schemas: &mut Schemas) -> Value {
                 O::content(schemas)
             }
+
+            const LEADS_ON: bool = O::LEADS_ON;
         }
     };
 }
@@ -57,8 +66,13 @@ signature!();
 signature!(A);
 signature!(A, B);
 signature!(A, B, C);
+signature!(A, B, C, D);
 
 impl Asks for State<Arc<Shared>> {
+    fn ask(_: &mut Asked, _: &mut Schemas) {}
+}
+
+impl Asks for Asking {
     fn ask(_: &mut Asked, _: &mut Schemas) {}
 }
 
@@ -68,6 +82,36 @@ impl Asks for HeaderMap {
         asked.parameters.push(json!({
             "name": "Last-Event-ID", "in": "header", "required": false,
             "description": "A cursor; it wins over `since`", "schema": { "type": "string" },
+        }));
+    }
+}
+
+impl Asks for Heads {
+    fn ask(_: &mut Asked, _: &mut Schemas) {}
+}
+
+impl Asks for Uri {
+    fn ask(_: &mut Asked, _: &mut Schemas) {}
+}
+
+/// What the path of a memento names: whichever of these it has.
+impl Asks for Behind {
+    fn ask(asked: &mut Asked, _: &mut Schemas) {
+        let named = [
+            ("url", "The page, as it is or with its letters escaped", json!({ "type": "string" })),
+            ("moment", "14 digits in UTC: year, month, day, hour, minute, second", json!({ "type": "string" })),
+            ("form", "link or json", json!({ "type": "string", "enum": ["link", "json"] })),
+        ];
+        let in_path = |(name, says, schema)| json!({ "name": name, "in": "path", "required": true, "description": says, "schema": schema });
+        asked.parameters.extend(named.map(in_path));
+    }
+}
+
+impl Asks for AcceptDatetime {
+    fn ask(asked: &mut Asked, _: &mut Schemas) {
+        asked.parameters.push(json!({
+            "name": "Accept-Datetime", "in": "header", "required": false,
+            "description": "A date as HTTP has it; the newest memento where none is given", "schema": { "type": "string" },
         }));
     }
 }
@@ -102,6 +146,8 @@ impl<T: JsonSchema> Asks for Given<T> {
 }
 
 impl<T: Answers> Answers for Result<T, ApiError> {
+    const LEADS_ON: bool = T::LEADS_ON;
+
     fn content(schemas: &mut Schemas) -> Value {
         T::content(schemas)
     }
@@ -143,6 +189,32 @@ impl<T: JsonSchema> Answers for Views<T> {
 impl Answers for PlainText {
     fn content(_: &mut Schemas) -> Value {
         json!({ "text/plain": { "schema": { "type": "string" } } })
+    }
+}
+
+impl Answers for AtomFeed {
+    fn content(_: &mut Schemas) -> Value {
+        json!({ "application/atom+xml": { "schema": { "type": "string" } } })
+    }
+}
+
+impl Answers for Xml {
+    fn content(_: &mut Schemas) -> Value {
+        json!({ "application/xml": { "schema": { "type": "string" } } })
+    }
+}
+
+impl Answers for TimeMaps {
+    fn content(_: &mut Schemas) -> Value {
+        json!({ "application/link-format": { "schema": { "type": "string" } }, JSON: { "schema": { "type": "object" } } })
+    }
+}
+
+impl Answers for LeadsOn {
+    const LEADS_ON: bool = true;
+
+    fn content(_: &mut Schemas) -> Value {
+        json!({})
     }
 }
 

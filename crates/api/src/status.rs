@@ -54,6 +54,8 @@ pub struct Status {
     search: Option<super::search::SearchJson>,
     /// The deliveries of alerts; null where there were no watches yet.
     outbox: Option<super::deliveries::OutboxJson>,
+    /// What is still to be rewritten on disk of pages that were forgotten; null where nothing ever was.
+    forgotten: Option<super::forget::RewritingJson>,
     /// Null when nothing crawls.
     crawl: Option<Crawl>,
 }
@@ -293,6 +295,7 @@ fn status(
         measures,
         search: super::search::status(shared),
         outbox: super::deliveries::outbox(shared),
+        forgotten: super::forget::status(shared)?,
         crawl: crawl(shared, believed),
     };
     Ok(answer::value(&status))

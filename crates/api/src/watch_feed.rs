@@ -89,9 +89,7 @@ impl WatchFeed {
         place: (Cursor, EventId),
         row: (Row, Option<String>),
     ) -> Result<Told> {
-        let answer = EventAnswer::of(&self.shared, seeds, filter, place, row);
-        let value = serde_json::to_value(answer).map_err(|error| Error::Feed(error.to_string()))?;
-        serde_json::from_value(value).map_err(|error| Error::Feed(error.to_string()))
+        told_of(&EventAnswer::of(&self.shared, seeds, filter, place, row))
     }
 
     /// The pages that a search finds, in the text of now and in what was removed last.
@@ -208,6 +206,12 @@ impl Feed for WatchFeed {
     fn now(&self) -> Moment {
         self.shared.clock.now()
     }
+}
+
+/// A row of the feed as alerts speak of it.
+pub(super) fn told_of(row: &EventAnswer) -> Result<Told> {
+    let value = serde_json::to_value(row).map_err(|error| Error::Feed(error.to_string()))?;
+    serde_json::from_value(value).map_err(|error| Error::Feed(error.to_string()))
 }
 
 fn failed(error: ApiError) -> Error {

@@ -10,13 +10,13 @@ use vernal_model::{Moment, Span};
 use vernal_repository::Cursor;
 use vernal_watch::outbox::TroubleKind;
 use vernal_watch::{
-    Alert, Delivery, Preview, Reach, Reason, Route, State as AlertState, Told, Watch, WatchChange, WatchEntry, preview,
+    Alert, Alerts, Delivery, Preview, Reach, Reason, Route, Told, Watch, WatchChange, WatchEntry, preview,
 };
 
-use super::alerting::locked;
+use super::alerting::{locked, spelled_as_the_feed};
 use super::answer::{self, ApiError, ApiResult, Many, One};
 use super::nouns::Nouns;
-use super::parameters::{Given, Parameters, site, url};
+use super::parameters::{Given, Parameters};
 use super::shared::{Shared, time};
 use super::watch_feed::WatchFeed;
 
@@ -78,6 +78,8 @@ pub struct WatchAnswer {
     #[serde(flatten)]
     watch: Watch,
     made: Option<String>,
+    /// The settings that made it, and that alone change it.
+    from: Option<String>,
     /// It has seen everything up to here.
     seen: String,
     lost: Option<LostJson>,
@@ -85,6 +87,8 @@ pub struct WatchAnswer {
     held: usize,
     /// Deliveries that wait.
     waiting: usize,
+    /// The address of its Atom feed, where it has one.
+    feed: Option<String>,
 }
 
 /// What a watch has lost.
@@ -117,7 +121,6 @@ pub struct AddedAnswer {
     preview: PreviewAnswer,
 }
 
-/// What would be sent.
 #[derive(Serialize, JsonSchema)]
 pub struct TestAnswer {
     delivery: String,
@@ -161,7 +164,7 @@ async fn list(State(shared): State<Arc<Shared>>) -> ApiResult<Many<WatchAnswer>>
     let alerts = shared.alerts()?;
     let rows: Vec<WatchAnswer> = {
         let alerts = locked(&alerts);
-        alerts.state().watches.values().map(|entry| of_entry(alerts.state(), entry)).collect()
+        alerts.state().watches.values().map(|entry| of_entry(&shared, &alerts, entry)).collect()
     };
     Ok(answer::lines(move |lines| {
         for row in rows {
@@ -178,7 +181,7 @@ async fn show(
     let alerts = shared.alerts()?;
     let alerts = locked(&alerts);
     let entry = alerts.watch(&asked.id)?;
-    Ok(answer::value(&of_entry(alerts.state(), entry)))
+    Ok(answer::value(&of_entry(&shared, &alerts, entry)))
 }
 
 async fn add(
@@ -186,7 +189,7 @@ async fn add(
     Parameters(query): Parameters<AddQuery>,
     Given(watch): Given<Watch>,
 ) -> ApiResult<One<AddedAnswer>> {
-    let watch = canonical(watch)?;
+    let watch = spelled_as_the_feed(watch).map_err(ApiError::bad_request)?;
     let answered = answer::on_blocking_thread(move || {
         let (alerts, now) = (shared.alerts()?, shared.clock.now());
         watch.check()?;
@@ -199,7 +202,7 @@ async fn add(
         let wall = shared.alerting()?.now();
         let watch = locked(&alerts).add(watch, seen, (now, wall))?;
         let alerts = locked(&alerts);
-        let watch = of_entry(alerts.state(), alerts.watch(&watch.id)?);
+        let watch = of_entry(&shared, &alerts, alerts.watch(&watch.id)?);
         Ok(AddedAnswer { watch, preview: of_preview(looked) })
     })
     .await?;
@@ -211,11 +214,11 @@ async fn change(
     Parameters(asked): Parameters<OfWatch>,
     Given(watch): Given<Watch>,
 ) -> ApiResult<One<WatchAnswer>> {
-    let watch = Watch { id: asked.id.clone(), ..canonical(watch)? };
+    let watch = Watch { id: asked.id.clone(), ..spelled_as_the_feed(watch).map_err(ApiError::bad_request)? };
     let alerts = shared.alerts()?;
     let mut alerts = locked(&alerts);
     alerts.change(watch, shared.alerting()?.now())?;
-    Ok(answer::value(&of_entry(alerts.state(), alerts.watch(&asked.id)?)))
+    Ok(answer::value(&of_entry(&shared, &alerts, alerts.watch(&asked.id)?)))
 }
 
 async fn remove(State(shared): State<Arc<Shared>>, Parameters(asked): Parameters<OfWatch>) -> ApiResult<One<Removed>> {
@@ -248,14 +251,14 @@ fn act(shared: &Shared, id: &str, change: WatchChange) -> ApiResult<One<WatchAns
     let alerts = shared.alerts()?;
     let mut alerts = locked(&alerts);
     alerts.act(id, change, shared.reader.cursor(), shared.alerting()?.now())?;
-    Ok(answer::value(&of_entry(alerts.state(), alerts.watch(id)?)))
+    Ok(answer::value(&of_entry(shared, &alerts, alerts.watch(id)?)))
 }
 
 async fn show_preview(
     State(shared): State<Arc<Shared>>,
     Given(request): Given<PreviewRequest>,
 ) -> ApiResult<One<PreviewAnswer>> {
-    let watch = canonical(request.watch)?;
+    let watch = spelled_as_the_feed(request.watch).map_err(ApiError::bad_request)?;
     let span = request.r#for.as_deref().map_or(Ok(PREVIEW_FOR), Span::parse).map_err(ApiError::bad_request)?;
     let answered = answer::on_blocking_thread(move || {
         watch.check()?;
@@ -344,7 +347,7 @@ fn of_preview(looked: Preview) -> PreviewAnswer {
     }
 }
 
-fn of_entry(state: &AlertState, entry: &WatchEntry) -> WatchAnswer {
+fn of_entry(shared: &Shared, alerts: &Alerts, entry: &WatchEntry) -> WatchAnswer {
     let lost = entry.trouble.as_ref().map(|trouble| LostJson {
         what: trouble.kind,
         says: trouble.says.clone(),
@@ -353,24 +356,14 @@ fn of_entry(state: &AlertState, entry: &WatchEntry) -> WatchAnswer {
     });
     WatchAnswer {
         made: time(entry.made),
+        from: entry.from.clone(),
         seen: entry.seen.to_string(),
         lost,
         held: entry.held.values().map(|held| held.events.len() + held.more as usize).sum(),
-        waiting: state.waiting().filter(|delivery| delivery.watch == entry.watch.id).count(),
+        waiting: alerts.state().waiting().filter(|delivery| delivery.watch == entry.watch.id).count(),
+        feed: alerts.has_feed(&entry.watch).then(|| shared.feed_of(&entry.watch.id)),
         watch: entry.watch.clone(),
     }
-}
-
-/// What is watched, spelled as the feed spells it.
-fn canonical(mut watch: Watch) -> Result<Watch, ApiError> {
-    let over = &mut watch.over;
-    for text in [&mut over.url, &mut over.prefix].into_iter().flatten() {
-        *text = url(text)?.to_string();
-    }
-    if let Some(text) = &mut over.site {
-        *text = site(text)?.as_str().to_owned();
-    }
-    Ok(watch)
 }
 
 /// A cursor, or the last one before a time.

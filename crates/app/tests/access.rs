@@ -6,12 +6,13 @@
 mod common;
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use common::edited::{Edited, visit};
 use common::{
     Running, ask_port, crawl_until_idle, json_lines, local_token, refused, small_web, told, vernal, wait_until,
 };
@@ -284,6 +285,13 @@ fn the_listener_stands_alone_over_tls_and_takes_renewed_certificates() {
     assert!(answer.starts_with("HTTP/1.1 200") && body(&answer)["crawl"].is_object(), "{answer}");
     let answer = ask_over_tls(&address, "GET /api/v1/status HTTP/1.1\r\n", &first).unwrap();
     assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    let feed = ask_over_tls(&address, &asked.replace("/api/v1/status", "/feed.atom"), &first).unwrap();
+    assert!(
+        feed.contains("href=\"https://localhost/feed.atom\""),
+        "links in a feed lead to where it was asked: {feed}"
+    );
+    let closed = ask_over_tls(&address, "GET /feed.atom?watch=w1 HTTP/1.1\r\n", &first).unwrap();
+    assert!(closed.starts_with("HTTP/1.1 401"), "{closed}");
     assert!(!ask_port(&address, "GET /healthz HTTP/1.1\r\n").starts_with("HTTP/1.1"), "plain HTTP gets no answer");
     let second = renew(dir.path());
     wait_until("the renewed certificate is shown", || {
@@ -295,4 +303,51 @@ fn the_listener_stands_alone_over_tls_and_takes_renewed_certificates() {
     assert!(code == 2 && line.contains("tls-cert needs tls-key"), "{line}");
     let (code, line) = refused(&mut serving(&data, &["--tls-cert", cert, "--tls-key", cert]));
     assert!(code == 2 && line.contains("there is no private key in it"), "{line}");
+}
+
+#[test]
+fn the_archive_is_shown_over_tls_to_whoever_may_ask_and_leads_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let web = Edited::serve(&[("/", "<html><body><p>Peas climb.</p><a href=/next>n</a></body></html>".into())]);
+    visit(&data, &web.url("/"));
+    let reader = token(&data, "reader", "read");
+    let made = renew(dir.path());
+    let (cert, key) = (dir.path().join("cert.pem"), dir.path().join("key.pem"));
+    let mut command = serving(&data, &["--listen", "0.0.0.0:0", "--archive-listen", "0.0.0.0:0"]);
+    command.arg("--tls-cert").arg(&cert).arg("--tls-key").arg(&key);
+    let mut running = Running(command.stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(running.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let mut next = |words: &str| {
+        let said = lines.find_map(|line| Some(line.split_once(words)?.1.trim_end_matches('/').to_owned()));
+        said.expect("it says where it serves").replace("0.0.0.0", "127.0.0.1")
+    };
+    let (main, archive) = (next("serving on https://"), next("archived pages on https://"));
+    std::thread::spawn(move || lines.for_each(drop));
+    let bearer = format!("Authorization: Bearer {reader}\r\n");
+    let asked = |address: &str, target: &str| {
+        ask_over_tls(address, &format!("GET {target} HTTP/1.1\r\n{bearer}"), &made).unwrap()
+    };
+    // The main origin leads to the archive by https, which leads to the version.
+    let memento = asked(&main, &format!("/memento/20990101000000/{}", web.url("/")));
+    let location =
+        memento.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("location: ").map(str::to_owned));
+    let location = location.unwrap_or_else(|| panic!("{memento}"));
+    let port = archive.rsplit_once(':').unwrap().1;
+    assert!(location.starts_with("https://") && location.contains(&format!(":{port}/")), "{location}");
+    let moved = asked(&archive, &format!("/2099/{}", web.url("/")));
+    assert!(moved.starts_with("HTTP/1.1 302"), "{moved}");
+    let path = moved.lines().find_map(|line| line.strip_prefix("location: ")).unwrap_or_else(|| panic!("{moved}"));
+    let shown = asked(&archive, path);
+    assert!(shown.starts_with("HTTP/1.1 200") && shown.contains("Peas climb."), "{shown}");
+    assert!(shown.contains("content-security-policy: sandbox") && !shown.contains("http://127.0.0.1:8376"), "{shown}");
+    // Nobody without a token sees anything, and plain HTTP gets no answer.
+    let unknown = ask_over_tls(&archive, &format!("GET {path} HTTP/1.1\r\n"), &made).unwrap();
+    assert!(unknown.starts_with("HTTP/1.1 401") && !unknown.contains("Peas"), "{unknown}");
+    assert!(!ask_port(&archive, &format!("GET {path} HTTP/1.1\r\n")).starts_with("HTTP/1.1"));
+    // A renewed certificate is that of both.
+    let second = renew(dir.path());
+    wait_until("the archive shows the renewed certificate", || {
+        ask_over_tls(&archive, &format!("GET {path} HTTP/1.1\r\n"), &second).is_ok()
+    });
 }

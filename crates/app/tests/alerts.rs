@@ -242,6 +242,78 @@ fn a_program_of_the_settings_takes_deliveries_and_no_request_makes_one() {
     assert_eq!(got["events"][0]["url"], web.url("/0"));
 }
 
+/// The example of docs/alerts.md as it stands there.
+fn documented_settings() -> String {
+    let guide = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/alerts.md")).unwrap();
+    let (_, rest) = guide.split_once("```toml\n").expect("the guide has an example of the file");
+    rest.split_once("```").unwrap().0.to_owned()
+}
+
+#[test]
+fn the_example_of_the_guide_is_loaded_and_shown_with_its_source() {
+    let (dir, web) = (tempfile::tempdir().unwrap(), web(1));
+    let data = dir.path().join("data");
+    std::fs::write(dir.path().join("vernal.toml"), documented_settings()).unwrap();
+    visit(&data, &web.url("/"));
+    let watches = json_lines(&watch(&data, &["list", "--json"]));
+    assert!(watches.len() >= 2 && watches.iter().all(|watch| watch["from"] == "vernal.toml"), "{watches:#?}");
+    let routes = json_lines(&watch(&data, &["route", "list", "--json"]));
+    assert!(routes.iter().any(|route| route["kind"] == "command"), "{routes:#?}");
+    assert!(routes.iter().all(|route| route["from"].is_string()), "{routes:#?}");
+    let settings = json_lines(&told(vernal(&data).args(["config", "--json"])));
+    let row = |name: &str| settings.iter().find(|row| row["name"] == name).unwrap();
+    assert_eq!(row("watches")["source"], "vernal.toml");
+    let shown = row("routes")["value"].to_string();
+    assert!(shown.contains("press") && !shown.contains("url") && !shown.contains("https:"), "{shown}");
+}
+
+#[test]
+fn watches_of_the_file_are_as_the_file_says_after_each_start_and_keep_their_history() {
+    let (dir, web, receiver) = (tempfile::tempdir().unwrap(), web(3), Receiver::start());
+    let data = dir.path().join("data");
+    let file = |text: &str| std::fs::write(dir.path().join("vernal.toml"), text).unwrap();
+    let route = format!("[[routes]]\nname = 'press'\nto.webhook = {{ url = '{}' }}\n", receiver.url);
+    let prices = format!("[[watches]]\nname = 'Prices'\nover.site = '{}'\nto = [{{ route = 'press' }}]\n", web.address);
+    visit(&data, &web.url("/"));
+    watch(&data, &["add", "By hand", "--url", &web.url("/0")]);
+    file(&format!("{route}{prices}"));
+    web.edit("/1", page(1, 2));
+    visit_telling(&data, &web.url("/"));
+    assert_eq!(receiver.count(), 1);
+    // Nobody changes it elsewhere.
+    for act in [&["pause", "w2"][..], &["remove", "w2"], &["route", "remove", "press"]] {
+        let (code, said) = refused(vernal(&data).arg("watch").args(act));
+        assert!(code == 1 && said.contains("is one of vernal.toml: change it there"), "{act:?}: {said}");
+    }
+    told(vernal(&data).args(["watch", "pause", "w1"]));
+    // What was narrowed in the file goes on from where it was, with another question.
+    file(&format!("{route}{prices}when.words = ['€ 7']\n"));
+    web.edit("/1", page(1, 3));
+    web.edit("/2", page(2, 7));
+    visit_telling(&data, &web.url("/"));
+    assert_eq!(receiver.count(), 2, "{:?}", receiver.ids());
+    assert!(receiver.ids().iter().all(|id| id.starts_with("w2/")));
+    let sent = json_lines(&watch(&data, &["deliveries", "--json", "--watch", "w2"]));
+    assert_eq!(sent.len(), 2, "the history is one");
+    // What is no more in the file is no more.
+    file("");
+    visit_telling(&data, &web.url("/"));
+    let left = json_lines(&watch(&data, &["list", "--json"]));
+    assert_eq!((left.len(), &left[0]["name"], &left[0]["enabled"]), (1, &"By hand".into(), &false.into()));
+    assert!(json_lines(&watch(&data, &["route", "list", "--json"])).is_empty());
+
+    // What cannot be is refused before anything is visited.
+    for (text, wanted) in [
+        (format!("{route}{prices}when.word = ['x']\n"), "vernal.toml: line 8: `when.word`: unknown field `word`"),
+        (prices.clone(), "vernal.toml: the watch `Prices` tells the route `press`, which there is not"),
+        (format!("{route}{route}"), "vernal.toml: the route `press` is named twice"),
+    ] {
+        file(&text);
+        let (code, said) = refused(run(&data).args(["--until-idle", &web.url("/")]));
+        assert!(code == 2 && said.contains(wanted), "{text}\n{said}");
+    }
+}
+
 /// Rounds of edits, in each of which the process is killed once while it crawls and delivers.
 #[test]
 fn after_kill_9_at_random_every_change_was_delivered_and_repeats_have_the_same_id() {

@@ -82,6 +82,57 @@ fn an_imported_archive_is_history_before_the_first_own_visit() {
     assert_sound(&data);
 }
 
+/// Imported versions have numbers behind the own ones, and stand by their dates all the same.
+#[test]
+fn the_export_of_a_time_has_the_version_that_was_held_then_whenever_it_came_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let web = Edited::serve(&[("/", page(PEAS))]);
+    let (data, url) = (dir.path().join("data"), web.url("/"));
+    visit(&data, &url);
+    let other = "http://other.example/";
+    // The later one comes in first.
+    for (name, date, words) in [("b.warc", "2021-03-01T10:00:00Z", TULIPS), ("a.warc", "2019-03-01T10:00:00Z", ROSES)] {
+        let file = dir.path().join(name);
+        warc(&file, &[(&*url, date, &*page(words)), (other, date, &page(words))]);
+        told(vernal(&data).args(["import", "warc"]).arg(&file));
+    }
+    let texts = |at: &[&str]| -> Vec<(String, String)> {
+        let export = ["export", "jsonl", "--unit", "page", "--out", "-"];
+        let lines = json_lines(&told(vernal(&data).args(export).args(at)));
+        let pages = lines.iter().filter(|line| line["op"] == "upsert");
+        let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
+        let mut texts: Vec<_> = pages.map(|line| (text(line, "url"), text(line, "text"))).collect();
+        texts.sort();
+        texts
+    };
+    for (at, own, theirs) in [
+        ("2018-06-01", None, None),
+        ("2019-06-01", Some(ROSES), Some(ROSES)),
+        ("2021-02-28", Some(ROSES), Some(ROSES)),
+        ("2022-01-01", Some(TULIPS), Some(TULIPS)),
+        ("", Some(PEAS), Some(TULIPS)),
+    ] {
+        let arguments = if at.is_empty() { vec![] } else { vec!["--at", at] };
+        let found = texts(&arguments);
+        let wanted: Vec<(&str, &str)> =
+            [(&*url, own), (other, theirs)].into_iter().filter_map(|(url, words)| Some((url, words?))).collect();
+        assert_eq!(found.len(), wanted.len(), "{at}: {found:?}");
+        for (page, words) in wanted {
+            let text = &found.iter().find(|(url, _)| url == page).unwrap().1;
+            assert!(text.contains(words), "{at} {page}: {text}");
+            assert!([ROSES, TULIPS, PEAS].iter().all(|other| other == &words || !text.contains(other)), "{at}: {text}");
+        }
+    }
+    // The paragraphs of a time carry its version, and the difference of two times leads from one to the other.
+    let lines =
+        |arguments: &[&str]| json_lines(&told(vernal(&data).args(["export", "jsonl", "--out", "-"]).args(arguments)));
+    let of_then = lines(&["--at", "2020-01-01", "--prefix", &url]);
+    assert!(of_then.iter().any(|line| line["text"] == ROSES && line["version"] == 3), "{of_then:?}");
+    let between = lines(&["--since", "2020-01-01", "--at", "2022-01-01", "--prefix", &url]);
+    assert!(between.iter().any(|line| line["op"] == "upsert" && line["text"] == TULIPS), "{between:?}");
+    assert!(!between.iter().any(|line| line["text"] == PEAS), "{between:?}");
+}
+
 #[test]
 fn what_cannot_be_imported_is_told_in_one_line() {
     let dir = tempfile::tempdir().unwrap();

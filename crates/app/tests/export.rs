@@ -204,6 +204,84 @@ fn a_folder_of_markdown_is_brought_up_to_date_and_goes_on_where_it_broke_off() {
     assert!(code == 2 && said.contains("take a full export"), "{said}");
 }
 
+/// What git says of a folder.
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    told(std::process::Command::new("git").arg("-C").arg(folder).args(arguments))
+}
+
+#[test]
+fn each_export_is_a_commit_that_says_when_the_pages_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data"), folder.path().join("pages"));
+    let web = web();
+    visit(&data, &web.url("/"));
+    let export = |arguments: &[&str]| -> Value {
+        let mut command = vernal(&data);
+        // Whoever runs the tests may have a name, and templates of their own.
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        command.args(["export", "markdown", "--json", "--git"]).args(arguments).arg("--out").arg(&out);
+        serde_json::from_str(&told(&mut command)).unwrap()
+    };
+    let first = export(&[]);
+    web.edit("/garden", page("Garden", &[ROSES, "Opening hours are from ten to five."]));
+    web.edit("/", page("Start", &["The way into <a href=/garden>the garden</a> alone."]));
+    visit(&data, &web.url("/"));
+    let second = export(&[]);
+    assert_eq!(git(&out, &["rev-list", "--count", "HEAD"]).trim(), "2");
+    assert_eq!(git(&out, &["status", "--porcelain"]), "", "nothing is left behind");
+    let message = git(&out, &["log", "-1", "--format=%B"]);
+    let (since, cursor) = (first["cursor"].as_str().unwrap(), second["cursor"].as_str().unwrap());
+    assert!(message.starts_with(&format!("Export at {cursor}: 2 pages written, 0 removed\n\n")), "{message}");
+    assert!(message.contains(&format!("\nVernal-Since: {since}\nVernal-Cursor: {cursor}\n")), "{message}");
+    let events = json_lines(&told(vernal(&data).args(["changes", "--json", "--event", "changed"])));
+    let of =
+        |name: &str| -> Vec<String> { events.iter().map(|event| event[name].as_str().unwrap().to_owned()).collect() };
+    let (after, until) = (of("seen_same").into_iter().min().unwrap(), of("seen_different").into_iter().max().unwrap());
+    assert!(message.contains(&format!("The pages changed between {after} and {until}.\n")), "{message} {events:?}");
+    let patch = git(&out, &["log", "-p", "-1", "--format="]);
+    assert!(
+        patch.contains("\n-Opening hours are from nine to five.\n+Opening hours are from ten to five.\n"),
+        "{patch}"
+    );
+    assert!(!patch.contains(ROSES) || patch.contains(&format!("\n {ROSES}")), "{patch}");
+
+    for (arguments, why) in [
+        (&["jsonl", "--git", "--out", "-"][..], "--git is for markdown"),
+        (&["markdown", "--git", "--out", "-"], "a folder"),
+    ] {
+        let (code, said) = refused(vernal(&data).arg("export").args(arguments));
+        assert!(code == 2 && said.contains(why), "{said}");
+    }
+    let (code, said) = refused(vernal(&data).env("PATH", "").args(["export", "markdown", "--git", "--out"]).arg(&out));
+    assert!(code == 1 && said.contains("needs the program `git`"), "{said}");
+}
+
+#[test]
+fn a_folder_that_follows_has_a_commit_for_each_batch_of_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data"), folder.path().join("pages"));
+    let web = web();
+    visit(&data, &web.url("/"));
+    let running = Running::start(run(&data).args(["--refresh-min", "0s", "--budget", "1000000/s"]), &data);
+    let mut follower = vernal(&data);
+    follower.args(["export", "markdown", "--git", "--follow", "--every", "1", "--out"]).arg(&out);
+    let mut follower = follower.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let log = || {
+        let mut git = std::process::Command::new("git");
+        let said = output(git.arg("-C").arg(&out).args(["log", "--format=%s"]));
+        String::from_utf8_lossy(&said.stdout).lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    wait_until("the first commit is made", || log().len() == 1);
+    for edition in 2..4 {
+        web.edit("/garden", page("Garden", &[ROSES, &format!("Gate number {edition} was built.")]));
+        wait_until("a batch is committed", || log().len() == edition);
+    }
+    assert!(log()[0].contains("1 pages written, 0 removed"), "{:?}", log());
+    assert_eq!(running.stop(), Some(0));
+    assert!(follower.wait().unwrap().success(), "it ends with the crawl");
+    assert_eq!(log().len(), 3, "a round without changes makes no commit");
+}
+
 #[test]
 fn whoever_follows_has_every_change_and_goes_on_after_a_break() {
     let folder = tempfile::tempdir().unwrap();

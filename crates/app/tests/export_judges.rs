@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use common::browser::{browsed, chromium};
 use common::edited::{Edited, shared_pairs};
 use common::replay::Replay;
 use common::{json_lines, output, run, told, vernal};
@@ -127,6 +128,24 @@ fn a_wacz_is_valid_and_replays() {
         "{pages:?}"
     );
 
+    // What we put beside the records is the feed of these pages.
+    let ours = json_lines(&std::fs::read_to_string(unpacked.join("vernal/changes.jsonl")).unwrap());
+    let feed = json_lines(&told(vernal(&crawled.data).args(["changes", "--json"])));
+    let told_of = |events: &[Value]| -> Vec<String> {
+        let fields = ["id", "event", "url", "version", "seen_same", "seen_different", "degree", "left"];
+        let mut told: Vec<String> =
+            events.iter().map(|event| fields.map(|name| event[name].to_string()).join(" ")).collect();
+        told.sort();
+        told
+    };
+    assert_eq!(told_of(&ours), told_of(&feed));
+    let edited = ours.iter().find(|event| event["event"] == "changed").unwrap()["paragraphs"].as_array().unwrap();
+    assert!(edited.iter().any(|one| one["after"] == "A new gate was built."), "{edited:?}");
+    let package: Value =
+        serde_json::from_str(&std::fs::read_to_string(unpacked.join("datapackage.json")).unwrap()).unwrap();
+    let listed = package["resources"].as_array().unwrap().iter().any(|one| one["path"] == "vernal/changes.jsonl");
+    assert!(listed && package["vernal"]["events"] == ours.len(), "{package:#}");
+
     // pywb takes the file as it is and finds the newest version of the page in it.
     let home = crawled.folder.path();
     judged(Command::new(judges.join("wb-manager")).args(["init", "kept"]).current_dir(home));
@@ -140,6 +159,43 @@ fn a_wacz_is_valid_and_replays() {
         let (_, body) = replay.ask(visit["started"].as_str().unwrap(), &url);
         assert!(String::from_utf8_lossy(&body).contains(words), "{visit}");
     }
+}
+
+/// A page that says in its title, once all of it was loaded, how wide its image is, what colour its style sheet gives it, and
+/// how many parts could not be loaded.
+const SELF_TOLD: &str = "<html><head><title>waiting</title><script>var lost = 0; \
+    addEventListener('error', function () { lost += 1; }, true); \
+    addEventListener('load', function () { document.title = [document.images[0].naturalWidth, \
+    getComputedStyle(document.body).color, lost].join(' '); });</script><link rel=stylesheet href=/s.css></head>\
+    <body><h1>Peas</h1><p>Peas climb along a fence of wire.</p><img src=/pea.image alt=Pea></body></html>";
+const SHEET: &str = "body { color: rgb(1, 2, 3) }";
+const IMAGE: &str =
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"37\" height=\"11\"><rect width=\"37\" height=\"11\"/></svg>";
+
+#[test]
+fn a_browser_shows_a_wacz_with_its_image_and_its_style_sheet() {
+    let (Some(judges), Some(chromium)) = (judges(), chromium()) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (home, data) = (folder.path(), folder.path().join("data"));
+    let url = {
+        let pages = [("/", SELF_TOLD), ("/s.css", SHEET), ("/pea.image", IMAGE)];
+        let web = Edited::serve(&pages.map(|(path, body)| (path, body.to_owned())));
+        let url = web.url("/");
+        told(run(&data).args(CRAWL).args(["--requisites", "site", &url]));
+        url
+    };
+    // The web is gone: whatever the browser shows comes from the file.
+    told(vernal(&data).args(["export", "wacz", "--out"]).arg(home.join("a.wacz")));
+    judged(Command::new(judges.join("wb-manager")).args(["init", "kept"]).current_dir(home));
+    judged(Command::new(judges.join("wb-manager")).args(["add", "--unpack-wacz", "kept", "a.wacz"]).current_dir(home));
+    // Without a frame around it the browser has the page itself.
+    std::fs::write(home.join("config.yaml"), "framed_replay: false\n").unwrap();
+    let replay = Replay::start(&judges, home);
+    let visits = json_lines(&told(vernal(&data).args(["history", &url, "--json"])));
+    let address = replay.address(visits[0]["started"].as_str().unwrap(), &url);
+    let dom = browsed(&chromium, &home.join("profile"), &address);
+    assert!(dom.contains("Peas climb along a fence of wire."), "{dom}");
+    assert!(dom.contains("<title>37 rgb(1, 2, 3) 0</title>"), "{dom}");
 }
 
 /// The rows of each table, and what DuckDB and pyarrow say of their columns.

@@ -5,14 +5,13 @@
 mod common;
 
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use common::browser::{browsed, chromium};
 use common::edited::Edited;
 use common::serving::{Serving, ask, field, serving};
-use common::{ask_port, output, refused, told, vernal, wait_until};
+use common::{ask_port, refused, told, vernal, wait_until};
 
 const PEAS: &str = "<html><body><p>Peas climb along a fence of wire.</p></body></html>";
 
@@ -117,25 +116,6 @@ impl Canary {
     fn hits(&self) -> usize {
         self.hits.load(Ordering::Relaxed)
     }
-}
-
-fn chromium() -> Option<PathBuf> {
-    let places = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&places).map(|place| place.join("chromium")).find(|path| path.is_file());
-    if found.is_none() {
-        assert!(std::env::var_os("CI").is_none(), "chromium must be there");
-        eprintln!("skipped: there is no chromium in PATH");
-    }
-    found
-}
-
-/// The page as the browser has it after some seconds of its own time.
-fn browsed(chromium: &Path, profile: &Path, address: &str) -> String {
-    let mut command = Command::new(chromium);
-    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]);
-    command.arg(format!("--user-data-dir={}", profile.display()));
-    let output = output(command.args(["--virtual-time-budget=4000", "--dump-dom", address]));
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Everything that a page may try to run, to send or to fetch.

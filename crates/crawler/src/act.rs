@@ -1,6 +1,8 @@
 //! What a person can ask of a running crawl; each act is a deed and survives restarts.
 
-use vernal_model::{HintSource, Moment, NoisePattern, RuleReach, Seed, Site, Span, Url};
+use vernal_model::{
+    ErasedCounts, ForgetRule, ForgottenRow, HintSource, Moment, NoisePattern, RuleReach, Seed, Site, Span, Url,
+};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
@@ -32,6 +34,23 @@ pub enum Act {
         site: Site,
         word: NoiseWord,
     },
+    /// A person has pages erased and kept out.
+    Forget(ForgetWord),
+    /// Take back an entry of the ledger of what was forgotten: its pages may come again.
+    LiftForgotten(u32),
+    /// Take up the ledger of a damaged folder, before anything is restored.
+    TakeUpLedger(Vec<ForgottenRow>),
+    /// Rewrite all files that may have what was erased, of a folder that nobody crawls.
+    RewriteErased,
+}
+
+/// What is to be forgotten, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForgetWord {
+    pub rules: Vec<ForgetRule>,
+    pub reason: String,
+    /// Only tell what would be erased.
+    pub dry_run: bool,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -97,6 +116,21 @@ pub enum Acted {
     UnknownRule(u32),
     /// The site's noise book holds as many rules given by people as it may.
     BookFull,
+    /// The entries of the ledger, and how much is erased by them. Large numbers of pages are erased in turns.
+    Forgot {
+        entries: Vec<ForgottenRow>,
+        counts: ErasedCounts,
+    },
+    /// The rules, with those of other names of their pages, and how much they would erase.
+    WouldForget {
+        rules: Vec<ForgetRule>,
+        counts: ErasedCounts,
+    },
+    Lifted(Box<ForgottenRow>),
+    /// The ledger has no such entry in force.
+    NotForgotten(u32),
+    /// The URL was forgotten, by this entry of the ledger, and is no seed before that is taken back.
+    ForgottenSeed(Url, u32),
 }
 
 /// What keeps a URL from its next visit; found out without a request.
@@ -114,7 +148,7 @@ pub struct Check {
     pub robots_stale: bool,
     pub crawl_delay_secs: Option<f64>,
     pub trap: Option<String>,
-    /// `unknown`, `waiting`, `barred`, or the state of the page.
+    /// `unknown`, `waiting`, `barred`, `forgotten`, or the state of the page.
     pub state: &'static str,
     /// The earliest Moment at which the URL's site may be asked.
     pub next_slot: Moment,

@@ -8,7 +8,7 @@ use vernal_model::{Control, Deed, Found, Moment, Seed, Site, SiteState, Url, Via
 use crate::core::Core;
 use crate::crawler::Crawler;
 use crate::work::WHOLE;
-use crate::{Act, Acted, NoiseWord, Result, names};
+use crate::{Act, Acted, NoiseWord, Result, forget, names};
 
 impl Crawler {
     /// Carries out one act.
@@ -16,6 +16,10 @@ impl Crawler {
         let (core, tables) = (&mut self.core, &mut self.plan.tables);
         let acted = match act {
             Act::AddSeeds(seeds) => add_seeds(core, seeds),
+            Act::Forget(word) => return forget::forget(self, word, now),
+            Act::LiftForgotten(id) => forget::lift(core, id, now),
+            Act::TakeUpLedger(rows) => forget::take_up_ledger(core, rows),
+            Act::RewriteErased => forget::rewrite_erased(self, now)?,
             Act::RemoveSeed(url) => remove_seed(core, &url),
             Act::Pause(None) => self.set_paused(true),
             Act::Resume(None) => self.set_paused(false),
@@ -46,6 +50,10 @@ fn set_standing(core: &mut Core, site: Site, standing: SiteState) -> Acted {
 }
 
 fn add_seeds(core: &mut Core, given: Vec<Seed>) -> Acted {
+    let forgotten = given.iter().find_map(|seed| Some((seed.url.clone(), core.scope.forgotten.entry_of(&seed.url)?)));
+    if let Some((url, id)) = forgotten {
+        return Acted::ForgottenSeed(url, id);
+    }
     let mut seeds = core.scope.seeds().to_vec();
     let mut places: HashMap<Url, usize> = seeds.iter().enumerate().map(|(at, seed)| (seed.url.clone(), at)).collect();
     let (mut new, mut known) = (0, 0);

@@ -62,7 +62,11 @@ impl Core {
     }
 
     /// Announces the URLs of one partition to the sieve, and links to URLs that were announced before.
-    pub fn announce_all(&mut self, id: PartitionId, urls: Vec<Found>, again: Vec<Fingerprint>) {
+    pub fn announce_all(&mut self, id: PartitionId, mut urls: Vec<Found>, again: Vec<Fingerprint>) {
+        urls.retain(|found| self.scope.forgotten.entry_of(&found.url).is_none());
+        if urls.is_empty() && again.is_empty() {
+            return;
+        }
         let partition = self.partitions.of(id);
         self.site_ran_dry |= urls.iter().any(|found| partition.has_run_dry(found.url.site_text()));
         self.work.push(id, Deed::Found { urls, again });

@@ -8,6 +8,7 @@ use vernal_repository::{Reader, Repository};
 use crate::coordinator::{Coordinator, Lane};
 use crate::core::Core;
 use crate::disk::DiskWatch;
+use crate::forget::{Forgetting, Forgotten, forget_on};
 use crate::hints::Hints;
 use crate::in_flight::{Asked, InFlight};
 use crate::intake::discovery::Recent;
@@ -37,10 +38,12 @@ pub struct Crawler {
     pub(crate) hints: Hints,
     pub(crate) passes: Passes,
     pub(crate) disk: DiskWatch,
-    started: bool,
+    /// Whether this process has made a step.
+    pub(crate) started: bool,
     pub(crate) paused: bool,
     /// The digest of the promises that the policies were told.
     pub(crate) promised: u64,
+    pub(crate) forgetting: Forgetting,
 }
 
 impl Crawler {
@@ -49,6 +52,8 @@ impl Crawler {
         let settings = Arc::new(settings);
         let reader = repository.reader();
         let partitions = Partitions::new(&settings, now)?;
+        let forgotten = reader.forgotten()?;
+        let has_unerased = forgotten.iter().any(|row| row.bars() && !row.is_erased);
         let core = Core {
             work: Work::new(Box::new(repository), reader.clone(), settings.group),
             coordinator: Coordinator::new(&settings, account(&settings, &reader, &partitions, now)),
@@ -71,7 +76,9 @@ impl Crawler {
             started: false,
             paused: reader.paused_all(),
             promised: 0,
+            forgetting: Forgetting::new(has_unerased, !reader.to_rewrite()?.is_done()),
         };
+        crawler.core.scope.forgotten = Forgotten::new(forgotten);
         crawler.recall(&reader, now)?;
         crawler.promised = crawler.core.scope.promise_digest();
         Ok(crawler)
@@ -106,6 +113,7 @@ impl Crawler {
     /// One step: returns the orders that may leave now, and gives each pass that is due one turn.
     pub fn step(&mut self, now: Moment) -> Result<Vec<Order>> {
         self.renew_promises(now)?;
+        forget_on(self, now)?;
         let orders = self.tick(now)?;
         self.run_passes(now)?;
         Ok(orders)
@@ -220,7 +228,9 @@ impl Crawler {
         conduct::answered(core, &request, &report, now);
         match request.asked {
             Asked::Robots { origin, home, for_visit } => {
-                take_robots(core, (&origin, &home), &report, None, now)?;
+                if core.scope.forgotten.entry_of(&report.order.url).is_none() {
+                    take_robots(core, (&origin, &home), &report, None, now)?;
+                }
                 if for_visit {
                     keep_visit(core, &home, now);
                 }
@@ -242,6 +252,9 @@ impl Crawler {
             Asked::Robots { .. } | Asked::Subscription { .. } => return Ok(()),
         };
         let second_look = self.plan.second_looks.ended(report.order.page);
+        if self.core.scope.forgotten.entry_of(&report.order.url).is_some() {
+            return Ok(()); // It was forgotten while it was asked for: nothing of the answer is kept.
+        }
         let arrived = Arrived { report, before, waiting, second_look, restored };
         let Some(effects) = self.intake.effects(&mut self.core, arrived)? else { return Ok(()) };
         let Crawler { core, plan, hints, passes, .. } = self;
@@ -312,6 +325,7 @@ impl Crawler {
         wakes.extend(hints.subscriptions.next());
         wakes.extend(plan.tables.next());
         wakes.extend(plan.sieve.next(core));
+        wakes.extend(self.forgetting.next(now));
         if disk.is_full() {
             wakes.push(disk.next());
         } else {

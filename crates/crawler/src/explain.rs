@@ -30,6 +30,7 @@ impl Crawler {
     pub fn check(&mut self, url: &Url, now: Moment) -> Result<Check> {
         let known = self.core.work.key_of(url)?;
         let state = match known {
+            None if self.core.scope.forgotten.entry_of(url).is_some() => "forgotten",
             None => "unknown",
             Some(known) => match known.state {
                 KnownState::Waiting => "waiting",

@@ -150,6 +150,10 @@ impl Importing<'_> {
         admitted: &mut BTreeMap<PartitionId, Vec<Admitted>>,
     ) -> Result<Option<PageKey>> {
         let core = &mut self.crawler.core;
+        if let Some(id) = core.scope.forgotten.entry_of(url) {
+            self.refuse(format!("{url}: it was forgotten (entry {id} of the ledger)"));
+            return Ok(None);
+        }
         if let Some(known) = core.work.key_of(url)? {
             let row = known.key.map(|key| core.work.url(key)).transpose()?.flatten();
             if let Some(row) = row.filter(|row| row.url == *url) {

@@ -13,6 +13,7 @@ mod crawler;
 mod disk;
 mod error;
 mod explain;
+mod forget;
 mod hints;
 mod import;
 mod in_flight;
@@ -34,7 +35,7 @@ mod url_terms;
 mod weights;
 mod work;
 
-pub use act::{Act, Acted, Check, HubWord, NamesWord, NoiseWord};
+pub use act::{Act, Acted, Check, ForgetWord, HubWord, NamesWord, NoiseWord};
 pub use crawler::Crawler;
 pub use error::{Error, Result};
 pub use explain::PromisesKept;

@@ -13,12 +13,12 @@ use vernal_model::{
 };
 use vernal_repository::bodies::{Timeline, timeline};
 
-use crate::Result;
 use crate::crawler::Crawler;
 use crate::in_flight::Asked;
 use crate::intake::{self, archived_report, discovery, requisites, take_robots};
 use crate::partition::window_row;
 use crate::settings::Requisites;
+use crate::{Result, forget};
 
 /// Records of one batch, and bytes of their blocks: these bound the memory.
 const BATCH_RECORDS_MAX: usize = 1_024;
@@ -80,6 +80,8 @@ struct Restoring<'c> {
     leads: HashMap<Fingerprint, Lead>,
     /// The sites that were ever visited, used as the scope when no seed is known.
     sites: Option<HashSet<Site>>,
+    /// Records of pages that were forgotten, which an earlier process had not overwritten yet.
+    forgotten: Vec<Location>,
 }
 
 impl Crawler {
@@ -109,7 +111,8 @@ impl Crawler {
             restoring.restore_batch(batch)?;
             progress(done, total);
         }
-        let restored = restoring.restored;
+        let Restoring { restored, forgotten, .. } = restoring;
+        forget::overwrite(&mut self.core, forgotten)?;
         self.commit(self.reader().last_moment())?;
         let totals = self.reader().totals();
         let pages = totals.held + totals.gone + totals.moved + totals.blocked + totals.refused + totals.failed;
@@ -119,13 +122,13 @@ impl Crawler {
     /// Ends the repair that `Repository::begin_repair` began: what was restored counts once this crawler is closed.
     pub fn end_repair(&mut self, now: Moment) -> Result<()> {
         self.commit(now)?;
-        self.core.work.end_repair()
+        self.core.work.durable().end_repair()
     }
 }
 
 impl<'c> Restoring<'c> {
     fn new(crawler: &'c mut Crawler) -> Self {
-        Restoring { crawler, restored: Restored::default(), leads: HashMap::new(), sites: None }
+        Restoring { crawler, restored: Restored::default(), leads: HashMap::new(), sites: None, forgotten: Vec::new() }
     }
 
     fn item(&mut self, location: Location) -> Option<Item> {
@@ -139,6 +142,10 @@ impl<'c> Restoring<'c> {
                 Ok(Item { location, report, what })
             });
         match read {
+            Ok(item) if self.crawler.core.scope.forgotten.entry_of(&item.report.order.url).is_some() => {
+                self.forgotten.push(item.location);
+                None
+            }
             Ok(item) => Some(item),
             Err(why) => {
                 self.lost(format!("segment {} at byte {}: {why}", location.segment, location.offset));

@@ -7,6 +7,7 @@ use vernal_model::{PageKey, Refusal, Seed, Url};
 use vernal_policy::importance::importance;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::forget::Forgotten;
 use crate::settings::{Promise, promise_of};
 use crate::weights::ImportanceBy;
 use crate::work::Work;
@@ -23,6 +24,8 @@ pub(crate) struct Scope {
     digest: u64,
     /// A digest of everything that seeds say about promises.
     promise_digest: u64,
+    /// What people had forgotten. It is within no scope.
+    pub forgotten: Forgotten,
 }
 
 impl Scope {
@@ -38,8 +41,16 @@ impl Scope {
             depth_max: settings.depth,
         });
         let settings = Arc::clone(settings);
-        let mut scope =
-            Scope { settings, dispatcher, seeds_weigh: false, promises: false, digest: 0, promise_digest: 0 };
+        let forgotten = Forgotten::default();
+        let mut scope = Scope {
+            settings,
+            dispatcher,
+            seeds_weigh: false,
+            promises: false,
+            digest: 0,
+            promise_digest: 0,
+            forgotten,
+        };
         scope.set_seeds(seeds);
         Ok(scope)
     }
@@ -72,21 +83,27 @@ impl Scope {
     }
 
     pub fn contains(&self, url: &Url, depth: u16) -> bool {
-        self.dispatcher.in_scope(url, depth)
+        self.dispatcher.in_scope(url, depth) && self.forgotten.entry_of(url).is_none()
     }
 
     pub fn admit(&self, url: &Url, depth: u16) -> std::result::Result<(), Refusal> {
+        self.unless_forgotten(url)?;
         self.dispatcher.admit(url, depth)
     }
 
     /// A requisite belongs to the page that uses it, wherever on the site it lies, unless people exclude it.
     pub fn admit_requisite(&self, url: &Url) -> std::result::Result<(), Refusal> {
+        self.unless_forgotten(url)?;
         self.dispatcher.admit_requisite(url)
+    }
+
+    fn unless_forgotten(&self, url: &Url) -> std::result::Result<(), Refusal> {
+        self.forgotten.entry_of(url).map_or(Ok(()), |id| Err(Refusal::Forgotten(id)))
     }
 
     /// Equal digests mean equal scopes.
     pub fn digest(&self) -> u64 {
-        self.digest
+        self.digest.wrapping_add(self.forgotten.lifted_digest())
     }
 
     /// Equal digests mean that every page is promised the same. Without any promise it is 0.

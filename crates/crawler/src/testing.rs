@@ -443,6 +443,10 @@ impl Durable for Recorder {
         self.repository.as_ref().expect("who runs passes has a repository")
     }
 
+    fn rewrite(&mut self, _: bool, _: Moment) -> Result<bool> {
+        Ok(false)
+    }
+
     fn end_repair(&mut self) -> Result<()> {
         Ok(())
     }

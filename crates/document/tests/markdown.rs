@@ -54,6 +54,49 @@ fn every_form_that_markdown_has_is_kept() {
 }
 
 #[test]
+fn an_image_stands_where_it_stood_with_what_it_says_and_its_whole_address() {
+    for (html, expected) in [
+        (
+            "<p>See <img src=../a.png alt='The [red] gate'> here",
+            "See ![The \\[red\\] gate](http://garden.example/a.png) here\n",
+        ),
+        ("<p>one<p><img src=/b.jpg><p>two", "one\n\n![](http://garden.example/b.jpg)\n\ntwo\n"),
+        (
+            "<figure><a href=/large><img src=s.png alt='A rose'></a><figcaption>It is red</figcaption></figure>",
+            "[![A rose](http://garden.example/roses/s.png)](http://garden.example/large)\n\nIt is red\n",
+        ),
+        ("<ul><li><img src=/a.png alt=One> first</ul>", "- ![One](http://garden.example/a.png) first\n"),
+        (
+            "<table><tr><th>a<th>b<tr><td><img src=/a.png alt='x|y'><td>1</table>",
+            "| a | b |\n| --- | --- |\n| ![x\\|y](http://garden.example/a.png) | 1 |\n",
+        ),
+        (
+            "<p>late<img src='data:image/gif;base64,R0lGOD' data-src='/c (1).png' alt=c>",
+            "late![c](http://garden.example/c%20%281%29.png)\n",
+        ),
+        // For looks, a counter, without an address, in code, and hidden.
+        ("<p>a<img src=/line.png alt=''><img src=/count.gif width=1 height=1><img alt=none>", "a\n"),
+        ("<p>a<img src=/i.png role=presentation alt=x><img src='data:image/png;base64,AA' alt=x>", "a\n"),
+        ("<pre>a<img src=/i.png alt=x></pre><p>run <code>a<img src=/i.png alt=x></code>", "```\na\n```\n\nrun `a`\n"),
+        ("<p>a<template><img src=/i.png alt=x></template>", "a\n"),
+    ] {
+        assert_eq!(all(html), expected, "{html}");
+    }
+}
+
+#[test]
+fn images_of_the_main_content_are_kept_and_those_around_it_are_not() {
+    let prose =
+        "The roses by the gate were planted in March. They need water in the evening, and no one else may cut them.";
+    let page = format!(
+        "<header><img src=/logo.png alt=Logo></header><nav><a href=/><img src=/home.png alt=Home></a></nav>\
+         <main><h1>Roses</h1><p>{prose}<p><img src=/rose.png alt='A rose'><p>{prose}</main><footer><img src=/f.png alt=F></footer>"
+    );
+    let image = "![A rose](http://garden.example/rose.png)";
+    assert_eq!(written(&page, &MarkdownOptions::default()), format!("# Roses\n\n{prose}\n\n{image}\n\n{prose}\n"));
+}
+
+#[test]
 fn a_table_that_only_lays_out_a_page_is_no_table() {
     let html = "<table><tr><td><h2>Left</h2><p>first<p>second<td><ul><li>x</ul></table>";
     assert_eq!(all(html), "## Left\n\nfirst\n\nsecond\n\n- x\n");

@@ -53,6 +53,16 @@ impl Dialler {
         })
     }
 
+    /// The same, which trusts these certificates too.
+    pub fn trusting(&self, settings: &Settings, certificates: &[Vec<u8>]) -> Result<Self> {
+        if certificates.is_empty() {
+            return Ok(self.clone());
+        }
+        let extra_roots = settings.extra_roots.iter().chain(certificates).cloned().collect();
+        let settings = Settings { extra_roots, ..settings.clone() };
+        Ok(Dialler { tls: TlsConnector::from(Arc::new(tls_settings(&settings)?)), ..self.clone() })
+    }
+
     /// Resolves the site of this URL. The outcome says why there is no address.
     /// With `public_only` no private address is among them, whatever the settings allow.
     pub async fn look_up(&self, url: &Url, public_only: bool) -> std::result::Result<Targets, Outcome> {

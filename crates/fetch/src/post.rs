@@ -116,16 +116,24 @@ impl Poster {
         Ok(head.into_bytes())
     }
 
-    /// Connects to a mail server, with TLS from the beginning where that is asked for.
-    pub async fn dial(&self, host: &str, port: u16, tls: bool) -> std::result::Result<MailConnection, String> {
+    /// Connects to a mail server. TLS begins at once where these certificates (DER), which may be none, are to be trusted beside
+    /// the usual ones.
+    pub async fn dial(
+        &self,
+        host: &str,
+        port: u16,
+        tls: Option<&[Vec<u8>]>,
+    ) -> std::result::Result<MailConnection, String> {
         guard::check_mail_port(port)?;
+        let trusting = tls.map(|trusted| self.dialler.trusting(&self.settings, trusted)).transpose();
+        let trusting = trusting.map_err(|error| error.to_string())?;
         let dialled = async {
             let targets = self.dialler.look_up_host(host, port, false).await?;
             let stream = self.dialler.connect(&targets).await?;
             let peer = stream.peer_addr().map_err(|error| Outcome::Failed(Failure::Connect(error.to_string())))?;
-            let stream: Box<dyn MailStream> = match tls {
-                true => Box::new(self.dialler.secure_host(stream, host).await?),
-                false => Box::new(stream),
+            let stream: Box<dyn MailStream> = match trusting {
+                Some(dialler) => Box::new(dialler.secure_host(stream, host).await?),
+                None => Box::new(stream),
             };
             Ok((stream, peer))
         };

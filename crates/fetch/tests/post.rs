@@ -72,7 +72,7 @@ async fn no_private_address_is_asked_unless_it_is_allowed() {
     let told = poster(settings()).post(&url("http://169.254.169.254/"), &[], b"x").await.unwrap_err();
     assert!(told.contains("link-local"), "{told}");
     assert_eq!(server.connections(), 0);
-    let mail = poster(shut).dial("127.0.0.1", port.parse().unwrap(), false).await.unwrap_err();
+    let mail = poster(shut).dial("127.0.0.1", port.parse().unwrap(), None).await.unwrap_err();
     assert!(mail.contains("--allow-private-routes"), "{mail}");
 }
 
@@ -99,7 +99,7 @@ async fn a_header_cannot_begin_another_one() {
 async fn a_mail_server_is_dialled_at_its_ports_alone() {
     let server = serve(|_, _| say("220 hello\r\n", Then::Hang)).await;
     let port: u16 = server.url("").rsplit(':').next().unwrap().trim_end_matches('/').parse().unwrap();
-    let (_stream, peer) = poster(settings()).dial("mail.example", port, false).await.unwrap();
+    let (_stream, peer) = poster(settings()).dial("mail.example", port, None).await.unwrap();
     assert_eq!((peer.ip(), peer.port()), (LOOPBACK, port));
-    assert!(poster(settings()).dial("mail.example", 22, false).await.unwrap_err().contains("mail server"));
+    assert!(poster(settings()).dial("mail.example", 22, None).await.unwrap_err().contains("mail server"));
 }

@@ -6,10 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetAccount, DocumentRow, Event, Eviction, Fingerprint, Folded, GraphMark, HintRows, HourClosed, Location,
-    Moment, Named, NoiseRows, Page, PageKey, PageState, PageTerms, RobotsRow, Seed, Sequence, Site, SiteDaysClosed,
-    SiteProfile, Subscription, TimeOrigin, TopicMark, TopicOf, TopicRow, Url, VersionTold, Visit, WeightRow,
-    noise_before,
+    BudgetAccount, DocumentRow, ErasedPage, ErasedSite, Event, Eviction, Fingerprint, Folded, ForgottenRow, GraphMark,
+    HintRows, HourClosed, HourMeasured, Location, Moment, Named, NoiseRows, Page, PageKey, PageState, PageTerms,
+    RobotsRow, Seed, Sequence, Site, SiteDaysClosed, SiteProfile, Subscription, TimeOrigin, TopicMark, TopicOf,
+    TopicRow, Unfound, Url, VersionTold, Visit, WeightRow, noise_before,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,6 +101,18 @@ pub enum Deed {
     HourClosed(Box<HourClosed>),
     /// A day ended at sites of this partition, which are counted anew from here on.
     SiteDaysClosed(Box<SiteDaysClosed>),
+    /// What was so at the end of an hour.
+    HourMeasured(Box<HourMeasured>),
+    /// An entry of the ledger of what was forgotten, as it is from now on.
+    Forgot(Box<ForgottenRow>),
+    /// A page of this partition was erased: all its rows go, and its earlier events lose their words.
+    Erased(Box<ErasedPage>),
+    /// What was kept of a site of this partition beside its pages was erased.
+    SiteErased(Box<ErasedSite>),
+    /// URLs of this partition that were found and wait for the sieve do not come to it: they were forgotten.
+    Unfound(Vec<Unfound>),
+    /// These records of erased pages were overwritten in the archive.
+    Overwritten(Vec<Location>),
 }
 
 /// A part of the tables, in the bytes in which they lie there.

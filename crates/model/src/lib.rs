@@ -12,6 +12,7 @@ mod deed;
 mod document;
 mod event;
 mod fold;
+mod forget;
 mod graph;
 mod hint;
 mod id;
@@ -48,6 +49,7 @@ pub use document::{
 };
 pub use event::{Event, EventKind};
 pub use fold::{FoldKey, FoldRow, Folded, NumberRun, OperationFold, Telling, ToldFolds, VersionRow, VersionTold};
+pub use forget::{ErasedCounts, ErasedPage, ErasedSite, ErasedVisit, ForgetRule, ForgottenRow, Unfound};
 pub use graph::{Eviction, EvictionRow, GraphMark, WeightRow};
 pub use hint::{
     Cadence, DateRange, HintFile, HintRows, HintSource, ListEntry, ListEntryRows, Muted, PageHints, PendingHint,
@@ -66,7 +68,9 @@ pub use outcome::{Failure, Outcome, Refusal, Stage, Wall};
 pub use page::{Page, PageState, PolicyState};
 pub use report::{Exchange, Protocol, Report};
 pub use scope::{Scope, Seed};
-pub use series::{Day, Gauges, Hour, HourClosed, OpenHour, SeriesRow, SiteDaysClosed, VisitCounts};
+pub use series::{
+    Day, DiskBytes, Gauges, Hour, HourClosed, HourMeasured, Measures, OpenHour, SeriesRow, SiteDaysClosed, VisitCounts,
+};
 pub use signature::{Digest, ParagraphMark, QuietMarks, Signature};
 pub use signature_bytes::SignatureFault;
 pub use site::{AddressLimits, Origin, RobotsAnswer, RobotsRow, Site, SiteCounts, SiteProfile, SiteRow, SiteState};

@@ -49,6 +49,8 @@ pub enum Refusal {
     /// More redirects than we follow.
     Hops,
     Trap(String),
+    /// A person had it forgotten: the number of the entry in the ledger.
+    Forgotten(u32),
 }
 
 /// The part of a visit that timed out.
@@ -144,6 +146,7 @@ impl Outcome {
                 Refusal::Scheme => "a scheme we do not speak".into(),
                 Refusal::Hops => "too many redirects".into(),
                 Refusal::Trap(why) => format!("trap: {why}"),
+                Refusal::Forgotten(id) => format!("forgotten: entry {id} of the ledger"),
             },
             Outcome::Failed(failure) => match failure {
                 Failure::Dns(why) => format!("dns: {why}"),

@@ -53,6 +53,37 @@ pub struct Gauges {
     pub retries: u32,
 }
 
+/// What else was so at the end of an hour; `None` where nobody knew.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measures {
+    /// The best freshness that this budget could keep in the long run if the rates were as they are believed; once a day.
+    pub bound: Option<f32>,
+    /// The least value of a page that was worth a visit.
+    pub price: Option<f32>,
+    /// Spent since the row before, in the unit of the budget.
+    pub spent: Option<f64>,
+    /// Spent since the crawl began.
+    pub spent_in_all: f64,
+    pub disk: Option<DiskBytes>,
+}
+
+/// What the parts of a repository take on disk.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskBytes {
+    pub bodies: u64,
+    pub journal: u64,
+    pub tables: u64,
+}
+
+/// What was so at the end of an hour, beside its row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HourMeasured {
+    pub hour: Hour,
+    pub measures: Measures,
+    /// A day whose measures take the place of those of its hours.
+    pub folded: Option<(Day, Measures)>,
+}
+
 /// The row of an hour, or of a day made of its hours.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SeriesRow {
@@ -196,6 +227,23 @@ impl SeriesRow {
     }
 }
 
+impl Measures {
+    /// Those of a day made of those of its hours, oldest first: what was spent is added, the price is the mean, and the rest is as
+    /// it was known last.
+    pub fn folded<'a>(hours: impl Iterator<Item = &'a Measures> + Clone) -> Option<Measures> {
+        let last = hours.clone().last()?;
+        let prices: Vec<f32> = hours.clone().filter_map(|one| one.price).collect();
+        let spent: Vec<f64> = hours.clone().filter_map(|one| one.spent).collect();
+        Some(Measures {
+            bound: hours.clone().filter_map(|one| one.bound).last(),
+            price: (!prices.is_empty()).then(|| prices.iter().sum::<f32>() / prices.len() as f32),
+            spent: (!spent.is_empty()).then(|| spent.iter().sum()),
+            spent_in_all: last.spent_in_all,
+            disk: hours.filter_map(|one| one.disk).last(),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,6 +260,15 @@ mod tests {
         let gauges = day.gauges.unwrap();
         assert_eq!((gauges.freshness_believed, gauges.held), (Some(0.75), 9));
         assert_eq!(SeriesRow::folded([].iter()), SeriesRow::default());
+    }
+
+    #[test]
+    fn a_day_has_spent_what_its_hours_spent_and_the_last_bound() {
+        let hour = |bound, spent, price| Measures { bound, spent, price, ..Measures::default() };
+        let hours = [hour(Some(0.9), None, None), hour(None, Some(2.0), Some(1.0)), hour(None, Some(3.0), Some(2.0))];
+        let day = Measures::folded(hours.iter()).unwrap();
+        assert_eq!((day.bound, day.spent, day.price), (Some(0.9), Some(5.0), Some(1.5)));
+        assert_eq!(Measures::folded([].iter()), None);
     }
 
     #[test]

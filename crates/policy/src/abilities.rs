@@ -5,6 +5,7 @@ use vernal_model::{Moment, PageKey, Span, TopicId, TopicOf};
 
 use crate::measure::expected_age;
 use crate::schedule::RefreshTerms;
+use crate::schedule::allocation::Wanted;
 use crate::{Held, Unkept, View};
 
 /// A policy whose visits have values, so that partitions can be served in the order of value. Policies whose order
@@ -159,6 +160,14 @@ pub trait Believing {
     /// How likely one page is up to date; `None` if it is not known.
     fn belief_of(&self, page: PageKey, now: Moment) -> Option<f64> {
         let _ = (page, now);
+        None
+    }
+    /// Tells how often each of its pages is thought to change, and what that matters: what bounds of freshness are reckoned by.
+    fn each_wanted(&self, hear: &mut dyn FnMut(Wanted)) {
+        let _ = hear;
+    }
+    /// The least value that was worth a visit, 0 where there were visits enough; `None` where it reckons no values.
+    fn price(&self) -> Option<f64> {
         None
     }
     /// The sum of all beliefs.

@@ -70,6 +70,8 @@ impl Repository {
             journal_bytes_before: folder_bytes(&self.shared.dir.join(journal::FOLDER))?,
             ..Compacted::default()
         };
+        // Before records move: what is to be overwritten is known by its place.
+        self.rewrite_erased(now)?;
         self.compact_segments(rules, now, &mut done)?;
         self.shared.tables.compact()?;
         self.compact_known()?;

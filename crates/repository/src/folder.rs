@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/FORMAT, and the same in DIR/FORMAT.copy:
-//!   vernal-repository 7
+//!   vernal-repository 9
 //!   partitions 64
 //!   suffixes psl-2
 //!   id 0123456789abcdef0123456789abcdef
@@ -33,9 +33,9 @@ pub(crate) const COPIED_FILES: [&str; 3] = [FORMAT_FILE, COPY_FILE, crate::repai
 const ID_DIGITS: usize = 32;
 const SUM: &str = "sum ";
 const NAME: &str = "vernal-repository";
-const FORMAT: u32 = 7;
+const FORMAT: u32 = 9;
 /// The oldest format that is read. Later formats added deeds and tables, packed the waiting URLs and gave the rows of noise another
-/// layout, so tables of format 4 and before are rebuilt from the journal. Formats 6 and 7 added deeds and tables alone, and parts
+/// layout, so tables of format 4 and before are rebuilt from the journal. Formats 6 to 9 added deeds and tables alone, and parts
 /// behind rows, so tables of format 5 are used as they are.
 const FORMAT_READ_MIN: u32 = 2;
 /// The public-suffix list that decides partitions. Known sites keep their partition, whatever a newer list says.
@@ -218,14 +218,14 @@ mod tests {
         let (made, _) = format(dir.path(), None).unwrap();
         assert_eq!(format(dir.path(), None).unwrap(), (made.clone(), false));
         let text = fs::read_to_string(dir.path().join(FORMAT_FILE)).unwrap();
-        let older = text.replace("vernal-repository 7", "vernal-repository 2");
+        let older = text.replace("vernal-repository 9", "vernal-repository 2");
         fs::write(dir.path().join(FORMAT_FILE), &older[..older.find(SUM).unwrap()]).unwrap();
         assert_eq!(format(dir.path(), None).unwrap(), (made, false), "the format before is read");
         assert_eq!(fs::read_to_string(dir.path().join(FORMAT_FILE)).unwrap(), text, "and is ours from then on");
-        fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 8\npartitions 64\n").unwrap();
+        fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 10\npartitions 64\n").unwrap();
         let refused = format(dir.path(), None).unwrap_err();
         assert!(matches!(refused, Error::NewerFormat { .. }));
-        assert!(refused.to_string().contains("vernal-repository 8"), "{refused}");
+        assert!(refused.to_string().contains("vernal-repository 10"), "{refused}");
         fs::write(dir.path().join(FORMAT_FILE), "vernal-repository 1\npartitions 64\n").unwrap();
         let refused = format(dir.path(), None).unwrap_err();
         assert!(matches!(refused, Error::OlderFormat { .. }));

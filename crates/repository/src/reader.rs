@@ -13,7 +13,7 @@ use vernal_model::{
 };
 
 use crate::bodies::Record;
-use crate::sieve::BARRED;
+use crate::sieve::{BARRED, FORGOTTEN};
 use crate::tables::rows::{Known, KnownState, Totals, UrlRow, decode, decode_url};
 use crate::tables::{Row, Shared, Table, WaitingRow, dump, keys};
 use crate::{Cursor, Error, Result, folder};
@@ -36,7 +36,8 @@ impl Reader {
     pub fn page(&self, key: PageKey) -> Result<Option<Page>> {
         let Shared { tables, page_rows, .. } = &*self.shared;
         if let Some(row) = page_rows.as_ref().and_then(|rows| rows.get(key)) {
-            return decode("pages", &row).map(Some);
+            // A page that was erased has an empty row there.
+            return if row.is_empty() { Ok(None) } else { decode("pages", &row).map(Some) };
         }
         let Some(row) = tables.pages.get(key.bytes()).map_err(Error::tables("read a page"))? else { return Ok(None) };
         page_rows.iter().for_each(|rows| rows.note(key, &row));
@@ -60,6 +61,9 @@ impl Reader {
     pub fn known_as(&self, partition: Partition, fingerprint: Fingerprint) -> Result<Option<Known>> {
         let known = self.shared.live().known.clone();
         let Some(record) = known.look_up(partition, fingerprint)? else { return Ok(None) };
+        if record.number == FORGOTTEN {
+            return Ok(None);
+        }
         if record.number == BARRED {
             return Ok(Some(Known { key: None, back_links: record.links(), state: KnownState::Barred }));
         }

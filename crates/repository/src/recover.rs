@@ -12,6 +12,7 @@ use vernal_model::Moment;
 
 use crate::bodies::{Segments, WarcInfo};
 use crate::folder::{self, make_folder, sync_folder};
+use crate::forget::Rewriting;
 use crate::journal::{self, Frame, Journal, Tail};
 use crate::repository::{Repository, Settings};
 use crate::shorten::Shortening;
@@ -117,6 +118,7 @@ impl Repository {
             sieve_from: 0,
             broken: false,
             shortening: Shortening::new(settings.journal, settings.journal_bytes_min),
+            rewriting: Rewriting::default(),
         };
         repository.sync_tables()?;
         let in_force = repository.shared.live().known.generations();

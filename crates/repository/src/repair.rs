@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use vernal_model::{Control, Deed, Moment, Restated, Scope, Seed, Site, SiteState, Span, Url};
+use vernal_model::{Control, Deed, ForgottenRow, Moment, Restated, Scope, Seed, Site, SiteState, Span, Url};
 
 use crate::folder::{self, make_folder, sync_folder};
 use crate::journal::{self, Frame};
@@ -54,6 +54,8 @@ pub struct Salvaged {
     pub paused: bool,
     /// Sites that a person paused or blocked.
     pub standings: Vec<(Site, SiteState)>,
+    /// The ledger of what was forgotten.
+    pub forgotten: Vec<ForgottenRow>,
 }
 
 impl Repository {
@@ -174,6 +176,7 @@ fn saved(aside: &Path, seed: Option<u64>) -> Salvaged {
         seeds: saved.seeds.into_iter().map(|seed| (seed.url.clone(), seed)).collect(),
         paused: saved.paused,
         standings: saved.standings.into_iter().collect(),
+        forgotten: saved.forgotten.into_iter().map(|row| (row.id, row)).collect(),
     };
     let Some(seed) = seed else { return salvage.saved() };
     let mut take = |frame: Frame| -> Result<()> {
@@ -199,7 +202,9 @@ fn of_tables(folder: &Path) -> Option<(u64, Salvaged)> {
     let seeds = seeds.collect::<Option<Vec<Seed>>>()?;
     let sites = tables.sites.iter().filter_map(|guard| salvaged::<StampedSite>(&guard.value().ok()?));
     let standings = sites.map(|site| (site.row.site, site.row.profile.standing)).collect();
-    Some((state.position, Salvaged { seeds, paused: state.paused, standings }))
+    let forgotten = tables.meta.prefix(keys::FORGOT_PREFIX).map(|guard| salvaged(&guard.value().ok()?));
+    let forgotten = forgotten.collect::<Option<Vec<ForgottenRow>>>()?;
+    Some((state.position, Salvaged { seeds, paused: state.paused, standings, forgotten }))
 }
 
 /// Decodes a row of any format. It works for rows whose layout has not changed since.
@@ -234,6 +239,7 @@ struct Salvage {
     seeds: BTreeMap<Url, Seed>,
     paused: bool,
     standings: BTreeMap<Site, SiteState>,
+    forgotten: BTreeMap<u32, ForgottenRow>,
 }
 
 impl Salvage {
@@ -243,6 +249,7 @@ impl Salvage {
             Deed::Unseeded(url) => drop(self.seeds.remove(&url)),
             Deed::SiteSeen(site, profile) => drop(self.standings.insert(site, profile.standing)),
             Deed::Controlled(control) => self.paused = control == Control::PauseAll,
+            Deed::Forgot(row) => drop(self.forgotten.insert(row.id, *row)),
             Deed::Restated(restated) => self.take_rows(&restated),
             _ => {}
         }
@@ -255,6 +262,9 @@ impl Salvage {
                 let seeds = rows.iter().filter(|one| one.key.starts_with(keys::SEED_PREFIX.as_bytes()));
                 let seeds = seeds.filter_map(|one| salvaged_seed(&one.row));
                 self.seeds.extend(seeds.map(|seed| (seed.url.clone(), seed)));
+                let entries = rows.iter().filter(|one| one.key.starts_with(keys::FORGOT_PREFIX.as_bytes()));
+                let entries = entries.filter_map(|one| salvaged::<ForgottenRow>(&one.row));
+                self.forgotten.extend(entries.map(|row| (row.id, row)));
             }
             Restated::Rows { table, rows } if **table == *"sites" => {
                 let sites = rows.iter().filter_map(|one| salvaged::<StampedSite>(&one.row));
@@ -267,6 +277,7 @@ impl Salvage {
 
     fn saved(self) -> Salvaged {
         let standings = self.standings.into_iter().filter(|(_, standing)| *standing != SiteState::Active);
-        Salvaged { seeds: self.seeds.into_values().collect(), paused: self.paused, standings: standings.collect() }
+        let (seeds, forgotten) = (self.seeds.into_values().collect(), self.forgotten.into_values().collect());
+        Salvaged { seeds, paused: self.paused, standings: standings.collect(), forgotten }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use vernal_model::{Deed, Location, Moment, Partition, Sequence};
 
 use crate::bodies::{Keep, Segments};
+use crate::forget::Rewriting;
 use crate::journal::Journal;
 use crate::reader::Reader;
 use crate::recover::TABLES_FOLDER;
@@ -74,6 +75,7 @@ pub struct Repository {
     /// The tables are behind the journal. Only opening the repository again repairs them.
     pub(crate) broken: bool,
     pub(crate) shortening: Shortening,
+    pub(crate) rewriting: Rewriting,
 }
 
 impl Repository {
@@ -154,8 +156,13 @@ impl Repository {
         if self.broken {
             return Err(Error::Broken);
         }
+        self.end_merging()?;
+        let must_flush = self.must_flush()?;
+        if must_flush {
+            self.note_flushing()?;
+        }
         self.sync_tables()?;
-        self.shared.tables.flush(&self.shared.dir.join(TABLES_FOLDER))?;
+        self.shared.tables.flush(&self.shared.dir.join(TABLES_FOLDER), must_flush)?;
         if !self.shared.ends_with_process() {
             self.shared.closed.set();
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use vernal_model::{Day, Gauges, Hour, Moment, OpenHour, SeriesRow, Site, Span, VisitCounts};
+use vernal_model::{Day, DiskBytes, Gauges, Hour, Measures, Moment, OpenHour, SeriesRow, Site, Span, VisitCounts};
 
 use crate::tables::rows::decode;
 use crate::tables::{Row, keys};
@@ -41,6 +41,19 @@ pub enum SeriesName {
     SecondLooks,
     WireBytes,
     BodyBytes,
+    Bound,
+    Price,
+    Spent,
+    DiskBodies,
+    DiskJournal,
+    DiskTables,
+}
+
+/// A row of the history with what was measured at its end.
+#[derive(Copy, Clone, Default)]
+struct MeasuredRow {
+    row: SeriesRow,
+    measures: Option<Measures>,
 }
 
 /// A question about the history.
@@ -81,7 +94,7 @@ pub enum SeriesFault {
 }
 
 impl SeriesName {
-    pub const ALL: [SeriesName; 23] = {
+    pub const ALL: [SeriesName; 29] = {
         use SeriesName::*;
         [
             FreshnessBelieved,
@@ -107,6 +120,12 @@ impl SeriesName {
             SecondLooks,
             WireBytes,
             BodyBytes,
+            Bound,
+            Price,
+            Spent,
+            DiskBodies,
+            DiskJournal,
+            DiskTables,
         ]
     };
 
@@ -135,6 +154,12 @@ impl SeriesName {
             SeriesName::SecondLooks => "second_looks",
             SeriesName::WireBytes => "wire_bytes",
             SeriesName::BodyBytes => "body_bytes",
+            SeriesName::Bound => "bound",
+            SeriesName::Price => "price",
+            SeriesName::Spent => "spent",
+            SeriesName::DiskBodies => "disk_bodies",
+            SeriesName::DiskJournal => "disk_journal",
+            SeriesName::DiskTables => "disk_tables",
         }
     }
 
@@ -142,7 +167,8 @@ impl SeriesName {
         SeriesName::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    fn of(self, row: &SeriesRow) -> Option<f64> {
+    fn of(self, MeasuredRow { row, measures }: &MeasuredRow) -> Option<f64> {
+        let disk = |bytes: fn(&DiskBytes) -> u64| Some(bytes(&measures.as_ref()?.disk?) as f64);
         let VisitCounts { visits, new, changed, noise_only, same, not_modified, .. } = row.counts;
         let counts = &row.counts;
         let gauge = |value: fn(&Gauges) -> f64| row.gauges.as_ref().map(value);
@@ -173,6 +199,12 @@ impl SeriesName {
             SeriesName::SecondLooks => Some(f64::from(counts.second_looks)),
             SeriesName::WireBytes => Some(counts.wire_bytes as f64),
             SeriesName::BodyBytes => Some(counts.body_bytes as f64),
+            SeriesName::Bound => measures.as_ref()?.bound.map(f64::from),
+            SeriesName::Price => measures.as_ref()?.price.map(f64::from),
+            SeriesName::Spent => measures.as_ref()?.spent,
+            SeriesName::DiskBodies => disk(|disk| disk.bodies),
+            SeriesName::DiskJournal => disk(|disk| disk.journal),
+            SeriesName::DiskTables => disk(|disk| disk.tables),
         }
     }
 }
@@ -193,8 +225,7 @@ impl Reader {
 
     /// The rows of hours that have ended and are not folded into days, oldest first.
     pub fn hours(&self, from: Hour, until: Hour) -> Result<Vec<(Hour, SeriesRow)>> {
-        let rows = self.shared.tables.series.range(keys::hour(from)..keys::hour(until.max(from)));
-        rows.map(|guard| numbered(guard).map(|(number, row)| (Hour(number), row))).collect()
+        self.numbered_rows(keys::hour(from), keys::hour(until.max(from)), Hour)
     }
 
     /// The oldest hour that has a row.
@@ -203,17 +234,43 @@ impl Reader {
         rows.next().map(|guard| numbered::<SeriesRow>(guard).map(|(number, _)| Hour(number))).transpose()
     }
 
+    /// What was so at the end of hours that are not folded into days, oldest first.
+    pub fn hours_measured(&self, from: Hour, until: Hour) -> Result<Vec<(Hour, Measures)>> {
+        self.numbered_rows(keys::hour_measured(from), keys::hour_measured(until.max(from)), Hour)
+    }
+
+    /// The same of days into which hours were folded.
+    pub fn days_measured(&self, from: Day, until: Day) -> Result<Vec<(Day, Measures)>> {
+        self.numbered_rows(keys::day_measured(from), keys::day_measured(until.max(from)), Day)
+    }
+
+    /// What was measured last.
+    pub fn last_measured(&self) -> Result<Option<(Hour, Measures)>> {
+        let range = keys::hour_measured(Hour(0))..keys::day_measured(Day(0));
+        let last = self.shared.tables.series.range(range).next_back();
+        last.map(|guard| numbered(guard).map(|(number, row)| (Hour(number), row))).transpose()
+    }
+
+    fn numbered_rows<N, T: serde::de::DeserializeOwned>(
+        &self,
+        from: impl AsRef<[u8]>,
+        until: impl AsRef<[u8]>,
+        number: fn(u32) -> N,
+    ) -> Result<Vec<(N, T)>> {
+        let rows = self.shared.tables.series.range(from.as_ref().to_vec()..until.as_ref().to_vec());
+        rows.map(|guard| numbered(guard).map(|(at, row)| (number(at), row))).collect()
+    }
+
     /// The rows of days into which hours were folded, oldest first.
     pub fn days(&self, from: Day, until: Day) -> Result<Vec<(Day, SeriesRow)>> {
-        let rows = self.shared.tables.series.range(keys::day(from)..keys::day(until.max(from)));
-        rows.map(|guard| numbered(guard).map(|(number, row)| (Day(number), row))).collect()
+        self.numbered_rows(keys::day(from), keys::day(until.max(from)), Day)
     }
 
     /// The days of a site that have ended, oldest first.
     pub fn site_days(&self, site: &Site, from: Day, until: Day) -> Result<Vec<(Day, VisitCounts)>> {
         let Some(partition) = self.shared.live().partition_of(site.as_str()) else { return Ok(Vec::new()) };
-        let range = keys::site_day(partition, site, from)..keys::site_day(partition, site, until.max(from));
-        self.shared.tables.series.range(range).map(|guard| numbered(guard).map(|(day, row)| (Day(day), row))).collect()
+        let key = |day| keys::site_day(partition, site, day);
+        self.numbered_rows(key(from), key(until.max(from)), Day)
     }
 
     /// Answers a question about the history. The hour and the day that are running are in it with what they have so far.
@@ -222,13 +279,16 @@ impl Reader {
             Ok(window) => window,
             Err(fault) => return Ok(Err(fault)),
         };
-        let mut steps: BTreeMap<u64, Vec<SeriesRow>> = BTreeMap::new();
+        let mut steps: BTreeMap<u64, Vec<MeasuredRow>> = BTreeMap::new();
         for (begins, row) in self.rows_of(query.site.as_ref(), from, query.until)? {
             steps.entry(begins.since(from).secs_f64() as u64 / step_s).or_default().push(row);
         }
         let count = (query.until.since(from).secs_f64() / step_s as f64).ceil() as u64;
         let rows = (0..count).map(|place| {
-            let row = steps.get(&place).map(|rows| SeriesRow::folded(rows.iter()));
+            let row = steps.get(&place).map(|rows| MeasuredRow {
+                row: SeriesRow::folded(rows.iter().map(|one| &one.row)),
+                measures: Measures::folded(rows.iter().filter_map(|one| one.measures.as_ref())),
+            });
             let value = |name: &SeriesName| row.as_ref().and_then(|row| name.of(row));
             (from + Span::from_secs(place * step_s), query.names.iter().map(value).collect())
         });
@@ -237,22 +297,31 @@ impl Reader {
     }
 
     /// The rows that begin in this window, oldest first.
-    fn rows_of(&self, site: Option<&Site>, from: Moment, until: Moment) -> Result<Vec<(Moment, SeriesRow)>> {
+    fn rows_of(&self, site: Option<&Site>, from: Moment, until: Moment) -> Result<Vec<(Moment, MeasuredRow)>> {
         let end = Hour::of(until - Span::from_micros(1)).next();
         let open = self.open_hour();
         let is_inside = |begins: Moment| begins >= from && begins < until;
         if let Some(site) = site {
-            let of_counts = |counts| SeriesRow { counts, gauges: None };
+            let of_counts = |counts| MeasuredRow { row: SeriesRow { counts, gauges: None }, measures: None };
             let days = self.site_days(site, Hour::of(from).day(), Day(end.day().0.saturating_add(1)))?;
             let days = days.into_iter().map(|(day, counts)| (day.first_hour().begins(), of_counts(counts)));
             let counted = self.shared.live().sites.get(site).map(|site| site.day);
             let running = open.zip(counted).map(|(open, day)| (open.hour.day().first_hour().begins(), of_counts(day)));
             return Ok(days.chain(running).filter(|(begins, _)| is_inside(*begins)).collect());
         }
-        let days = self.days(Hour::of(from).day(), Day(end.day().0.saturating_add(1)))?;
-        let days = days.into_iter().map(|(day, row)| (day.first_hour().begins(), row));
-        let hours = self.hours(Hour::of(from), end)?.into_iter().map(|(hour, row)| (hour.begins(), row));
-        let running = open.map(|open| (open.hour.begins(), SeriesRow { counts: open.counts, gauges: None }));
+        let (first, last) = (Hour::of(from).day(), Day(end.day().0.saturating_add(1)));
+        let of_days: BTreeMap<Day, Measures> = self.days_measured(first, last)?.into_iter().collect();
+        let of_hours: BTreeMap<Hour, Measures> = self.hours_measured(Hour::of(from), end)?.into_iter().collect();
+        let day = |(day, row): (Day, SeriesRow)| {
+            (day.first_hour().begins(), MeasuredRow { row, measures: of_days.get(&day).copied() })
+        };
+        let hour = |(hour, row): (Hour, SeriesRow)| {
+            (hour.begins(), MeasuredRow { row, measures: of_hours.get(&hour).copied() })
+        };
+        let days = self.days(first, last)?.into_iter().map(day);
+        let hours = self.hours(Hour::of(from), end)?.into_iter().map(hour);
+        let counted = |open: OpenHour| SeriesRow { counts: open.counts, gauges: None };
+        let running = open.map(|open| (open.hour.begins(), MeasuredRow { row: counted(open), measures: None }));
         Ok(days.chain(hours).chain(running).filter(|(begins, _)| is_inside(*begins)).collect())
     }
 }

@@ -3,6 +3,7 @@
 //! A crawl that is running does this in turns, one with each commit, while its commits go to the file behind the checkpoint. The
 //! checkpoint counts once it was synced and read back, and the tables were synced. Until then the old files stay.
 
+use crate::forget::mark_of;
 use crate::journal::{self, Checkpoint};
 use crate::repository::Repository;
 use crate::tables::Restatement;
@@ -77,7 +78,8 @@ impl Repository {
         if self.broken {
             return Err(Error::Broken);
         }
-        if self.shortening.kept == JournalKept::Keep || self.journal.sizes().1 == 0 {
+        let is_kept = self.shortening.kept == JournalKept::Keep && !self.rewriting.checkpoint_wanted;
+        if is_kept || self.journal.sizes().1 == 0 {
             return Ok(false);
         }
         self.shortening.progress.take().into_iter().for_each(|begun| begun.checkpoint.abandon());
@@ -120,7 +122,9 @@ impl Repository {
         let Shortening { kept, log_bytes_min, not_before_bytes, .. } = self.shortening;
         let (checkpoint, log) = self.journal.sizes();
         let least = log_bytes_min.max(checkpoint.saturating_mul(LOG_PER_CHECKPOINT)).max(not_before_bytes);
-        kept != JournalKept::Keep && log > least && !self.shared.ends_with_process()
+        let is_long = kept != JournalKept::Keep && log > least;
+        let is_wanted = self.rewriting.checkpoint_wanted && (not_before_bytes == 0 || log > not_before_bytes);
+        (is_long || is_wanted) && !self.shared.ends_with_process()
     }
 
     fn begin_shortening(&mut self) -> Result<Progress> {
@@ -161,7 +165,10 @@ impl Repository {
         // Tables that lost something to a power cut need deeds that are about to go.
         self.shared.tables.persist()?;
         let archive = self.shared.dir.join(journal::ARCHIVE);
-        let archive = (self.shortening.kept == JournalKept::Archive).then_some(&*archive);
+        // Deeds with words of pages that were forgotten are not archived.
+        let erased = mark_of(&self.shared)?.erased;
+        let has_words = self.journal.begins_after()? < erased;
+        let archive = (self.shortening.kept == JournalKept::Archive && !has_words).then_some(&*archive);
         self.journal.put_checkpoint(progress.checkpoint, archive)?;
         let (checkpoint, log) = self.journal.sizes();
         tracing::info!(checkpoint_bytes = checkpoint, log_bytes = log, "journal shortened");

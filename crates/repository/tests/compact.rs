@@ -10,8 +10,9 @@ use std::path::Path;
 
 use tempfile::TempDir;
 use vernal_model::{
-    Admitted, Chance, Deed, Found, Moment, Outcome, Page, PageKey, PageState, Partition, PolicyState, RobotsAnswer,
-    RobotsRow, Sequence, Span, Url, Validators, Version, Via, Visit, Visited, WaitingPlace,
+    Admitted, Chance, Deed, ErasedCounts, ErasedPage, Found, Location, Moment, Outcome, Page, PageKey, PageState,
+    Partition, PolicyState, RobotsAnswer, RobotsRow, Sequence, Span, Url, Validators, Version, Via, Visit, Visited,
+    WaitingPlace,
 };
 use vernal_repository::{
     Keep, KeepKind, Reader, Repository, Retention, Settings, bodies, compare_tables, verify_journal,
@@ -374,4 +375,99 @@ fn tables_from_before_a_compaction_are_healed_by_replay() {
     let healed = open(dir.path());
     assert_eq!(versions(&healed.reader()), after);
     assert_sound(dir.path(), &healed.reader());
+}
+
+const FORGOTTEN: u32 = 3;
+
+/// Forgets one page of the story. Gives the places of its records.
+fn forget(repository: &mut Repository) -> Vec<Location> {
+    let (reader, url) = (repository.reader(), address(FORGOTTEN));
+    let page = reader.page_by_url(&url).unwrap().unwrap();
+    let records = reader.records_of_page(page.key).unwrap();
+    let erased = ErasedPage {
+        page: page.key,
+        site: url.site(),
+        fingerprint: url.fingerprint(),
+        was: Some(page.state),
+        left: None,
+        counts: ErasedCounts::default(),
+        records: records.clone(),
+        event: None,
+        retold: Vec::new(),
+    };
+    repository.commit(&[(page.key.partition, Deed::Erased(Box::new(erased)))], moment(DAYS * DAY_SECS)).unwrap();
+    records
+}
+
+/// No record and no row tells of the page, and all others are as they were.
+fn assert_forgotten(dir: &Path, reader: &Reader, before: &Versions) {
+    let url = address(FORGOTTEN);
+    for file in bodies::segments(dir).unwrap() {
+        for item in bodies::scan(&file.path).unwrap() {
+            let record = item.unwrap().record;
+            assert_ne!(record.target(), Some(url.as_str()));
+            assert!(!String::from_utf8_lossy(&record.block).contains("GET /3 "), "nor a request");
+        }
+    }
+    assert_eq!((reader.page_by_url(&url).unwrap(), reader.key_of(&url).unwrap()), (None, None));
+    let rest: Versions =
+        before.iter().filter(|((page, _), _)| *page != FORGOTTEN).map(|(key, body)| (*key, body.clone())).collect();
+    assert_eq!(versions(reader), rest);
+    assert_sound(dir, reader);
+    assert!(reader.to_rewrite().unwrap().is_done());
+}
+
+#[test]
+fn a_forgotten_page_leaves_all_others_byte_for_byte_where_they_were() {
+    let dir = TempDir::new().unwrap();
+    let mut repository = told(dir.path());
+    let reader = repository.reader();
+    let before = versions(&reader);
+    let places = |reader: &Reader| -> Vec<_> {
+        let rows = reader.visit_book().map(|row| row.unwrap());
+        rows.filter(|(page, _)| page.is_none_or(|page| page.number != FORGOTTEN))
+            .map(|(_, visit)| visit.record)
+            .collect()
+    };
+    let records_before = places(&reader);
+    assert!(forget(&mut repository).len() > 10);
+    assert!(!reader.to_rewrite().unwrap().is_done());
+    repository.rewrite_erased(moment(DAYS * DAY_SECS)).unwrap();
+    assert_forgotten(dir.path(), &reader, &before);
+    assert_eq!(places(&reader), records_before, "no record moved");
+    drop(reader);
+    repository.close().unwrap();
+    let mut reopened = open(dir.path());
+    assert_forgotten(dir.path(), &reopened.reader(), &before);
+    let rules = Retention { keep_versions: Some(2), keep_for: None };
+    reopened.compact(rules, moment(DAYS * DAY_SECS)).unwrap();
+    assert_sound(dir.path(), &reopened.reader());
+}
+
+#[test]
+fn an_overwriting_that_is_cut_short_anywhere_is_done_again() {
+    let dir = TempDir::new().unwrap();
+    let mut repository = told(dir.path());
+    let before = versions(&repository.reader());
+    let records = forget(&mut repository);
+    repository.close().unwrap();
+    for cut in [0, 1, 9, 40, 200, usize::MAX] {
+        let crashed = TempDir::new().unwrap();
+        copy(dir.path(), crashed.path());
+        // Each place was reached by the new bytes up to here, or half of the places were.
+        for record in records.iter().step_by(if cut == 200 { 2 } else { 1 }) {
+            let files = bodies::segments(crashed.path()).unwrap();
+            let file = files.iter().find(|file| file.serial == record.segment).unwrap();
+            let mut bytes = fs::read(&file.path).unwrap();
+            let (start, length) = (record.offset as usize, record.length as usize);
+            bytes[start..start + length.min(cut)].fill(b'x');
+            fs::write(&file.path, bytes).unwrap();
+        }
+        let mut reopened = open(crashed.path());
+        // A crawl does it in turns.
+        while reopened.rewrite_turn(moment(DAYS * DAY_SECS)).unwrap() {
+            std::thread::yield_now();
+        }
+        assert_forgotten(crashed.path(), &reopened.reader(), &before);
+    }
 }

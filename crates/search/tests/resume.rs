@@ -15,6 +15,9 @@ use world::{World, html};
 const WORDS: [&str; 12] =
     ["amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "islet", "jetty", "knoll", "lagoon"];
 
+/// What links say.
+const SAID: [&str; 4] = ["umber", "violet", "Walnut bark", "xenon"];
+
 /// Pages that are edited, go, and come back, by chance.
 fn random_world(number: u64, steps: usize) -> World {
     let mut world = World::new();
@@ -34,8 +37,17 @@ fn random_world(number: u64, steps: usize) -> World {
         for _ in 0..1 + chance.below(3) {
             edit(paragraphs, &mut chance);
         }
+        // Some pages speak of others, and some ask that this be ignored.
+        let links: Vec<String> = (0..chance.below(3))
+            .map(|_| {
+                let said = chance.pick(&SAID).copied().unwrap_or_default();
+                let rel = if chance.happens(0.2) { " rel=nofollow" } else { "" };
+                let (site, page) = (chance.below(3), chance.below(4));
+                format!("<a{rel} href=http://s{site}.example/{page}>{said}</a>")
+            })
+            .collect();
         let hides = if chance.happens(0.08) { "<meta name=robots content=noindex>" } else { "" };
-        let parts: Vec<&str> = paragraphs.iter().map(String::as_str).collect();
+        let parts: Vec<&str> = paragraphs.iter().chain(&links).map(String::as_str).collect();
         world.visit(&url, &format!("{hides}{}", html("A page of words", &parts)));
     }
     world
@@ -60,6 +72,15 @@ fn edit(paragraphs: &mut Vec<String>, chance: &mut Chance) {
 /// Everything that an index answers, without what depends on how it lies on disk.
 fn answers(world: &World, index: &SearchIndex) -> Vec<String> {
     let mut all = Vec::new();
+    for word in SAID.map(|word| word.split(' ').next().unwrap_or_default()) {
+        for query in [word.to_owned(), format!("anchor:{word}"), format!("-anchor:{word}")] {
+            let answer = world.search(index, &Asked { limit: 200, ..world.asked(&query) });
+            let mut hits: Vec<String> =
+                answer.hits.iter().map(|hit| format!("{} {} {:?}", hit.url, hit.version, hit.anchors)).collect();
+            hits.sort();
+            all.push(format!("{query} {} {:?} {hits:?}", answer.total, answer.facets));
+        }
+    }
     for word in WORDS {
         for within in [Within::Now, Within::Removed, Within::Past] {
             let answer = world.search(index, &Asked { within, limit: 200, ..world.asked(word) });
@@ -96,7 +117,11 @@ fn an_index_that_followed_in_any_batches_answers_like_one_made_at_once() {
             if chance.happens(0.4) {
                 follower.commit().unwrap();
             }
+            if chance.happens(0.3) {
+                follower.refresh_anchors().unwrap();
+            }
         }
+        follower.catch_up(|_| true).unwrap();
         follower.close().unwrap();
         assert_eq!(answers(&world, &index), expected, "number {number}");
     }
@@ -119,8 +144,12 @@ fn after_a_crash_at_any_instant_the_index_goes_on_from_its_last_commit() {
             if chance.happens(0.5) {
                 follower.commit().unwrap();
             }
+            if chance.happens(0.3) {
+                follower.refresh_anchors().unwrap();
+            }
         }
         if !is_more {
+            follower.catch_up(|_| true).unwrap();
             follower.close().unwrap();
             break;
         }
@@ -170,7 +199,7 @@ fn an_index_of_another_journal_or_with_damage_is_made_anew() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
     #[test]
-    fn any_query_is_answered_or_refused(query in "((amb|birch|\"amber birch\"|site:s1.example|tit:|title:|OR|AND|-|NOT|[()*\"]|日本|before:7d)[ ]?){0,8}") {
+    fn any_query_is_answered_or_refused(query in "((amb|birch|anchor:violet|topic:x|-anchor:\"walnut bark\"|\"amber birch\"|site:s1.example|tit:|title:|OR|AND|-|NOT|[()*\"]|日本|before:7d)[ ]?){0,8}") {
         thread_local! {
             static WORLD: (World, tempfile::TempDir, SearchIndex) = {
                 let world = random_world(3, 20);

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use vernal_model::Moment;
 use vernal_repository::Cursor;
 
-use crate::found::{Found, records_of};
-use crate::matching::Matcher;
-use crate::outbox::{Delivery, DeliveryState, Log, Outbox, Record, RouteEntry, State, Try, WatchEntry, due, next_try};
-use crate::route::{Route, RouteShown};
+use crate::agreement::{Agreed, OfSettings, agreed};
+use crate::found::{Found, digests_due, records_of};
+use crate::matching::{Matcher, matchers};
+use crate::outbox::{Delivery, DeliveryState, Outbox, Record, RouteEntry, State, Try, WatchEntry, due, next_try};
+use crate::route::{Route, RouteKind, RouteShown};
+use crate::secret::Secret;
 use crate::send::Outcome;
 use crate::watch::Watch;
 use crate::{Error, Result, trouble};
@@ -61,11 +63,16 @@ impl Alerts {
     /// Opens what lies in a data folder. Routes of the settings are there as long as the process. The text says what was
     /// damaged.
     pub fn open(data: &Path, programs: Vec<Route>, end: Cursor) -> Result<(Alerts, Option<String>)> {
-        let opened = Log::open(data)?;
+        let opened = Outbox::open(data)?;
         let mut alerts = Alerts { outbox: opened.outbox, matchers: BTreeMap::new() };
         for route in programs {
             route.check()?;
-            alerts.outbox.state.programs.insert(route.name.clone(), RouteEntry::new(route));
+            let entry = RouteEntry { from: Some("the settings".to_owned()), ..RouteEntry::new(route) };
+            alerts.outbox.state.programs.insert(entry.route.name.clone(), entry);
+        }
+        let own = Route::atom();
+        if alerts.outbox.state.route(&own.name).is_none() {
+            alerts.outbox.state.programs.insert(own.name.clone(), RouteEntry::new(own));
         }
         let mut damage = opened.damage;
         for entry in alerts.outbox.state.watches.values_mut() {
@@ -74,9 +81,7 @@ impl Alerts {
                 entry.seen = end;
             }
         }
-        for (id, entry) in &alerts.outbox.state.watches {
-            alerts.matchers.insert(id.clone(), Arc::new(Matcher::of(&entry.watch)?));
-        }
+        alerts.matchers = matchers(alerts.state())?;
         Ok((alerts, damage))
     }
 
@@ -108,6 +113,7 @@ impl Alerts {
             heard: crawl_now,
             trouble: None,
             held: BTreeMap::new(),
+            from: None,
         };
         self.put(entry, now)?;
         Ok(watch)
@@ -115,14 +121,21 @@ impl Alerts {
 
     /// Puts a watch in the place of the one with its id.
     pub fn change(&mut self, watch: Watch, now: Moment) -> Result<()> {
+        let entry = WatchEntry { watch: watch.clone(), ..self.own_watch(&watch.id)?.clone() };
         self.check(&watch)?;
-        let entry = WatchEntry { watch: watch.clone(), ..self.watch(&watch.id)?.clone() };
         // What was held for a route that the watch no longer has would never be sent.
         let left = entry.held.keys().find(|route| !watch.to.iter().any(|to| to.route == **route));
         if let Some(route) = left {
             return Err(Error::Wrong(format!("a digest waits for the route `{route}`; remove it once that was sent")));
         }
         self.put(entry, now)
+    }
+
+    /// A watch that people change here, and not in the settings.
+    fn own_watch(&self, id: &str) -> Result<&WatchEntry> {
+        let entry = self.watch(id)?;
+        Error::unless_own("watch", id, entry.from.as_ref())?;
+        Ok(entry)
     }
 
     fn put(&mut self, entry: WatchEntry, now: Moment) -> Result<()> {
@@ -143,14 +156,17 @@ impl Alerts {
 
     /// Removes a watch, and what waits to be sent because of it.
     pub fn remove(&mut self, id: &str, now: Moment) -> Result<()> {
-        self.watch(id)?;
+        self.own_watch(id)?;
         self.commit(vec![Record::WatchRemoved(id.to_owned())], now)?;
         self.matchers.remove(id);
         Ok(())
     }
 
     pub fn act(&mut self, id: &str, change: WatchChange, end: Cursor, now: Moment) -> Result<()> {
-        let mut entry = self.watch(id)?.clone();
+        let mut entry = match change {
+            WatchChange::Acknowledge => self.watch(id)?.clone(),
+            WatchChange::Pause | WatchChange::Resume { .. } => self.own_watch(id)?.clone(),
+        };
         match change {
             WatchChange::Pause => entry.watch.enabled = false,
             WatchChange::Resume { missed } => {
@@ -173,21 +189,34 @@ impl Alerts {
         if route.is_command() {
             return Err(Error::wrong("a route to a command is made in vernal.toml or with --command-route alone"));
         }
-        let name = &route.name;
-        if self.state().programs.contains_key(name) {
-            return Err(Error::Wrong(format!("the settings have a route `{name}` already")));
+        if route.is_atom() {
+            return Err(Error::wrong("feeds need no route of their own: give a watch the route `atom`"));
         }
-        if !self.state().routes.contains_key(name) && self.state().routes.len() >= ROUTES_MAX {
+        let name = &route.name;
+        if let Some(known) = self.state().route(name) {
+            Error::unless_own("route", name, known.from.as_ref())?;
+        } else if self.state().routes.len() >= ROUTES_MAX {
             return Err(Error::Wrong(format!("there are {ROUTES_MAX} routes already; remove one first")));
         }
         self.commit(vec![Record::Route(Box::new(RouteEntry::new(route)))], now)
     }
 
-    pub fn remove_route(&mut self, name: &str, now: Moment) -> Result<()> {
-        self.route(name)?;
-        if self.state().programs.contains_key(name) {
-            return Err(Error::Wrong(format!("the route `{name}` is one of the settings")));
+    /// Puts these secrets in force. Those that the settings name are changed where they lie.
+    pub fn put_secrets(&mut self, name: &str, secrets: Vec<Secret>, now: Moment) -> Result<()> {
+        let mut entry = self.route(name)?.clone();
+        let RouteKind::Webhook(hook) = &mut entry.route.to else {
+            return Err(Error::wrong("only webhooks have secrets that can be changed here"));
+        };
+        if hook.secrets.iter().any(Secret::is_named) {
+            Error::unless_own("route", name, entry.from.as_ref())?;
         }
+        hook.secrets = secrets;
+        entry.route.check()?;
+        self.commit(vec![Record::Route(Box::new(entry))], now)
+    }
+
+    pub fn remove_route(&mut self, name: &str, now: Moment) -> Result<()> {
+        Error::unless_own("route", name, self.route(name)?.from.as_ref())?;
         let uses = |entry: &&WatchEntry| entry.watch.to.iter().any(|to| to.route == name);
         if let Some(entry) = self.state().watches.values().find(uses) {
             return Err(Error::Wrong(format!("the watch {} uses the route `{name}`", entry.watch.id)));
@@ -212,6 +241,7 @@ impl Alerts {
             disabled: entry.disabled.clone(),
             failures: entry.failures,
             waiting: waiting.get(entry.route.name.as_str()).copied().unwrap_or(0),
+            from: entry.from.clone(),
             ..entry.route.shown()
         };
         self.state().all_routes().map(shown).collect()
@@ -228,12 +258,44 @@ impl Alerts {
         asked.take(query.limit).map(|(number, one)| (*number, one.clone())).collect()
     }
 
+    /// Whether what a watch tells is in a feed of its own.
+    pub fn has_feed(&self, watch: &Watch) -> bool {
+        watch.to.iter().any(|to| self.is_atom(&to.route))
+    }
+
+    /// What a watch told on its feed, the newest first.
+    pub fn fed(&self, watch: &str, limit: usize) -> Result<Vec<Delivery>> {
+        let entry = self.watch(watch)?;
+        if !self.has_feed(&entry.watch) {
+            return Err(Error::Unknown { noun: "feed of the watch", name: watch.to_owned() });
+        }
+        let of_feed = |one: &&Delivery| one.watch == watch && self.is_atom(&one.route);
+        Ok(self.state().deliveries.values().rev().filter(of_feed).take(limit).cloned().collect())
+    }
+
+    fn is_atom(&self, route: &str) -> bool {
+        self.state().route(route).is_some_and(|entry| entry.route.is_atom())
+    }
+
     /// Sends a delivery anew, with the same id.
     pub fn again(&mut self, id: &str, now: Moment) -> Result<()> {
         if self.state().delivery(id).is_none() {
             return Err(Error::Unknown { noun: "delivery", name: id.to_owned() });
         }
         self.commit(vec![Record::Again { delivery: id.to_owned(), at: now }], now)
+    }
+
+    /// Brings watches and routes into agreement with the settings. The texts say what could not be.
+    pub fn agree(
+        &mut self,
+        named: &OfSettings,
+        end: Cursor,
+        (crawl_now, now): (Moment, Moment),
+    ) -> Result<Vec<String>> {
+        let Agreed { records, told } = agreed(self.state(), named, end, (crawl_now, now))?;
+        self.commit(records, now)?;
+        self.matchers = matchers(self.state())?;
+        Ok(told)
     }
 
     /// The watches that ask now.
@@ -254,7 +316,9 @@ impl Alerts {
         erased: Vec<String>,
         (upto, now): (Cursor, Moment),
     ) -> Result<()> {
-        let mut records = records_of(self.state(), found, now);
+        // What was held back came before, and is queued before.
+        let mut records = digests_due(self.state(), now);
+        records.extend(records_of(self.state(), found, now));
         records.extend(erased.into_iter().map(|url| Record::Forgot { url }));
         let has_more = !records.is_empty();
         let is_asking =
@@ -270,23 +334,20 @@ impl Alerts {
         self.commit(records, now)
     }
 
+    /// Takes the words of erased pages out of all that is kept, without waiting for the feed to tell of them.
+    pub fn forget(&mut self, is_erased: &dyn Fn(&str) -> bool, now: Moment) -> Result<()> {
+        let told = self.state().urls_told();
+        let records = told.into_iter().filter(|url| is_erased(url)).map(|url| Record::Forgot { url });
+        self.commit(records.collect(), now)
+    }
+
     /// Makes the digests that are due, tells again what nobody has acknowledged, and notices silence.
     pub fn tick(
         &mut self,
         read: &dyn Fn(&WatchEntry) -> Option<Moment>,
         (crawl_now, now): (Moment, Moment),
     ) -> Result<()> {
-        let mut records = Vec::new();
-        for entry in self.state().watches.values() {
-            for (route, held) in entry.held.iter().filter(|(_, held)| held.due <= now) {
-                if let Some((name, alert)) = held.closed() {
-                    let id = format!("{}/{name}/{route}", entry.watch.id);
-                    let watch = (entry.watch.id.as_str(), entry.watch.shown_name());
-                    records.push(Record::Deliver(Box::new(Delivery::new(id, watch, route, alert, now))));
-                }
-                records.push(Record::Released { watch: entry.watch.id.clone(), route: route.clone() });
-            }
-        }
+        let mut records = digests_due(self.state(), now);
         records.extend(trouble::reminders(self.state(), now));
         records.extend(trouble::silences(self.state(), read, crawl_now, now));
         records.extend(self.stranded(now));

@@ -4,6 +4,8 @@
 //! has a place of its own in the feed; it never asks a page. What matches becomes a [`Delivery`] in the [`outbox`], which is a
 //! log of its own in the data folder, and stays there until its route has taken it or it is given up.
 //!
+//! Beside them are the [`marks`] that people set on events, and how far each of them has read, in a log of their own.
+//!
 //! The room knows neither pages nor sockets: [`Feed`] gives events, [`Network`] gives connections, and `app` fills both.
 //!
 //! Invariants:
@@ -15,6 +17,7 @@
 //! - The ring never waits: nothing here is called by it, and the log has a lock of its own.
 
 mod error;
+mod frames;
 mod texts;
 mod told;
 
@@ -34,19 +37,26 @@ mod trouble;
 
 pub mod send;
 
+pub mod marks;
+
+mod agreement;
 mod alerts;
 mod follow;
 mod found;
 
+pub use agreement::OfSettings;
 pub use alerts::{Alerts, DeliveryQuery, Question, WatchChange};
 pub use error::{Error, Result};
 pub use follow::{Batch, Feed, FeedEvent, Follow, Now, judged, take_events};
 pub use found::Found;
+pub use marks::{Mark, MarkState, Marks};
 pub use matching::{Matcher, Matching};
-pub use outbox::{Alert, Delivery, DeliveryState, Reason, RouteEntry, Schedule, State, Trouble, Try, WatchEntry};
+pub use outbox::{
+    Alert, Delivery, DeliveryState, Quiet, Reason, RouteEntry, Schedule, State, Trouble, Try, WatchEntry,
+};
 pub use preview::{Preview, Reach, preview};
-pub use route::{Body, Mail, Program, Route, RouteKind, RouteShown, Webhook};
+pub use route::{ATOM, Body, Mail, Program, Route, RouteKind, RouteShown, Webhook};
 pub use secret::Secret;
-pub use send::{Connection, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, SendError};
+pub use send::{Connection, DialTls, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, SendError};
 pub use told::{Excerpt, Note, Paragraph, Tally, Told};
 pub use watch::{Also, AtMost, How, Over, To, Watch};

@@ -1,9 +1,12 @@
 //! Whether a watch tells an event, and what of it.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use vernal_model::EventKind;
 
 use crate::condition::{When, Words};
-use crate::outbox::TroubleKind;
+use crate::outbox::{State, TroubleKind, WatchEntry};
 use crate::told::{Paragraph, Told};
 use crate::watch::Watch;
 use crate::{Error, Result};
@@ -27,6 +30,12 @@ pub struct Matching {
 
 /// Whether some paragraph of the page as it is held now fulfils what is asked.
 type PageHas<'a> = &'a dyn Fn(&dyn Fn(&str) -> bool) -> Result<bool>;
+
+/// The matchers of all watches.
+pub fn matchers(state: &State) -> Result<BTreeMap<String, Arc<Matcher>>> {
+    let matcher = |(id, entry): (&String, &WatchEntry)| Ok((id.clone(), Arc::new(Matcher::of(&entry.watch)?)));
+    state.watches.iter().map(matcher).collect()
+}
 
 impl Matcher {
     pub fn of(watch: &Watch) -> Result<Matcher> {

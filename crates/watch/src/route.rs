@@ -1,8 +1,11 @@
 //! A route: where deliveries go.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::outbox::Quiet;
 use crate::secret::Secret;
 use crate::template::Template;
 use crate::watch::Watch;
@@ -14,6 +17,10 @@ const RECIPIENTS_MAX: usize = 50;
 /// Secrets that are in force at a time, so that one can be changed while both sides go on.
 const SECRETS_MAX: usize = 2;
 const URL_BYTES_MAX: usize = 4 << 10;
+/// A file of certificates: all of a system are shorter.
+const CERTIFICATES_BYTES_MAX: u64 = 1 << 20;
+/// With which a certificate begins.
+const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -21,9 +28,12 @@ const URL_BYTES_MAX: usize = 4 << 10;
 pub struct Route {
     pub name: String,
     pub to: RouteKind,
-    /// The zone of digests, such as `Europe/Berlin`; that of this machine where none is given.
+    /// The zone of digests and of quiet hours, such as `Europe/Berlin`; that of this machine where none is given.
     #[serde(default)]
     pub time_zone: Option<String>,
+    /// When nothing is sent; what was held back meanwhile is sent after. Such as `22:00-07:00`.
+    #[serde(default)]
+    pub quiet: Option<Quiet>,
     #[serde(default)]
     pub template: Option<String>,
 }
@@ -35,7 +45,12 @@ pub enum RouteKind {
     Mail(Mail),
     /// A program of the operator. It is made of settings alone and never kept in the log.
     Command(Program),
+    /// The Atom feed of each watch that names this route. It is always there and never kept in the log.
+    Atom,
 }
+
+/// The route that every folder has: the feed that readers ask for.
+pub const ATOM: &str = "atom";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -78,6 +93,9 @@ pub struct Mail {
     /// Sends without TLS, for a relay on this machine. Never with a password.
     #[serde(default)]
     pub plain: bool,
+    /// A file (PEM) of certificates that are trusted beside the usual ones, for a server of one's own.
+    #[serde(default)]
+    pub tls_ca: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,7 +117,10 @@ pub struct RouteShown {
     pub signed: bool,
     pub secrets: Vec<String>,
     pub time_zone: Option<String>,
+    pub quiet: Option<Quiet>,
     pub template: Option<String>,
+    /// The settings that made it, and that alone change it.
+    pub from: Option<String>,
     /// Why nothing is sent there.
     pub disabled: Option<String>,
     pub waiting: usize,
@@ -134,7 +155,7 @@ impl Route {
             RouteKind::Webhook(webhook) => webhook.check(self.template.is_some()),
             RouteKind::Mail(mail) => mail.check(),
             RouteKind::Command(program) if program.path.is_empty() => Err(Error::wrong("a command needs a program")),
-            RouteKind::Command(_) => Ok(()),
+            RouteKind::Command(_) | RouteKind::Atom => Ok(()),
         }
     }
 
@@ -148,6 +169,15 @@ impl Route {
     #[must_use]
     pub fn written_for(self, watch: &Watch) -> Route {
         Route { template: watch.template.clone().or(self.template), ..self }
+    }
+
+    pub fn is_atom(&self) -> bool {
+        matches!(self.to, RouteKind::Atom)
+    }
+
+    /// The route to the feeds of watches.
+    pub fn atom() -> Route {
+        Route { name: ATOM.into(), to: RouteKind::Atom, time_zone: None, quiet: None, template: None }
     }
 
     pub fn is_command(&self) -> bool {
@@ -165,6 +195,7 @@ impl Route {
                 mail.password.iter().map(Secret::to_string).collect(),
             ),
             RouteKind::Command(program) => ("command", program.path.clone(), Vec::new()),
+            RouteKind::Atom => ("atom", "/feed.atom?watch=ID".into(), Vec::new()),
         };
         RouteShown {
             name: self.name.clone(),
@@ -173,7 +204,9 @@ impl Route {
             signed: matches!(&self.to, RouteKind::Webhook(webhook) if !webhook.secrets.is_empty()),
             secrets,
             time_zone: self.time_zone.clone(),
+            quiet: self.quiet,
             template: self.template.clone(),
+            from: None,
             disabled: None,
             waiting: 0,
             failures: 0,
@@ -255,7 +288,25 @@ impl Mail {
             }
             Some(_) if self.user.is_none() => Err(Error::wrong("a mail password needs a user")),
             Some(_) if self.plain && !server.tls => Err(Error::wrong("a mail password is never sent without TLS")),
+            _ if self.plain && self.tls_ca.is_some() => {
+                Err(Error::wrong("trusted certificates are of no use without TLS"))
+            }
             _ => Ok(()),
+        }
+    }
+
+    /// The certificates that are trusted beside the usual ones. The file is read when it is needed.
+    pub fn trusted(&self) -> Result<Option<Vec<u8>>> {
+        let Some(path) = &self.tls_ca else { return Ok(None) };
+        let io = |source| Error::Io { act: "read the trusted certificates", path: path.clone(), source };
+        let wrong = |what: &str| Error::Wrong(format!("{} {what}", path.display()));
+        if std::fs::metadata(path).map_err(io)?.len() > CERTIFICATES_BYTES_MAX {
+            return Err(wrong("is too long for certificates"));
+        }
+        let pem = std::fs::read(path).map_err(io)?;
+        match pem.windows(CERTIFICATE.len()).any(|window| window == CERTIFICATE) {
+            true => Ok(Some(pem)),
+            false => Err(wrong("has no certificate as PEM")),
         }
     }
 
@@ -327,6 +378,7 @@ mod tests {
             mail(&format!(r#""server":"smtp://m.example",{base},"user":"u","password":"hunter2""#)),
             mail(&format!(r#""server":"smtp://m.example",{base},"password":"env:X""#)),
             mail(&format!(r#""server":"smtp://m.example",{base},"user":"u","password":"env:X","plain":true"#)),
+            mail(&format!(r#""server":"smtp://m.example",{base},"tls_ca":"ca.pem","plain":true"#)),
         ] {
             let told = route(&wrong).unwrap_err();
             assert!(!told.contains("hunter2") && !told.contains("u:p@"), "{told}");
@@ -336,9 +388,9 @@ mod tests {
     #[test]
     fn ports_of_mail_servers_are_those_of_submission_unless_one_is_given() {
         let server = |text: &str| {
-            Mail { server: text.into(), from: String::new(), to: Vec::new(), user: None, password: None, plain: false }
-                .server()
-                .map(|server| (server.host, server.port, server.tls))
+            let mail = serde_json::json!({ "server": text, "from": "", "to": [] });
+            let mail: Mail = serde_json::from_value(mail).unwrap();
+            mail.server().map(|server| (server.host, server.port, server.tls))
         };
         assert_eq!(server("smtp://m.example").unwrap(), ("m.example".into(), 587, false));
         assert_eq!(server("smtps://m.example/").unwrap(), ("m.example".into(), 465, true));

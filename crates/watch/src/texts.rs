@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::condition::MovesBy;
-use crate::outbox::Schedule;
+use crate::outbox::{Quiet, Schedule};
 use crate::secret::Secret;
 use crate::watch::{AtMost, How};
 
@@ -27,4 +27,4 @@ macro_rules! is_a_text {
     };
 }
 
-is_a_text!(AtMost, How, MovesBy, Schedule, Secret);
+is_a_text!(AtMost, How, MovesBy, Quiet, Schedule, Secret);

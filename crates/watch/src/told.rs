@@ -115,7 +115,7 @@ pub struct Note {
 }
 
 /// What happened to how many paragraphs.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Tally {
     pub added: usize,
     pub removed: usize,
@@ -132,6 +132,30 @@ pub struct Excerpt {
     pub after: String,
 }
 
+impl Tally {
+    pub fn of(operations: impl Iterator<Item = Operation>) -> Tally {
+        let mut tally = Tally::default();
+        for operation in operations {
+            *match operation {
+                Operation::Added => &mut tally.added,
+                Operation::Removed => &mut tally.removed,
+                Operation::Edited => &mut tally.edited,
+                Operation::Moved => &mut tally.moved,
+                Operation::Split => &mut tally.split,
+                Operation::Merged => &mut tally.merged,
+            } += 1;
+        }
+        tally
+    }
+}
+
+impl Excerpt {
+    /// Of the words of one paragraph.
+    pub fn of(before: Option<&str>, after: Option<&str>) -> Excerpt {
+        excerpt(before, after)
+    }
+}
+
 impl Told {
     /// Whether there is something that a person can read: words that came or went, a note in words, or what became of the page.
     pub fn is_readable(&self) -> bool {
@@ -144,18 +168,7 @@ impl Told {
     }
 
     pub fn tally(&self) -> Tally {
-        let mut tally = Tally::default();
-        for paragraph in &self.paragraphs {
-            *match paragraph.op {
-                Operation::Added => &mut tally.added,
-                Operation::Removed => &mut tally.removed,
-                Operation::Edited => &mut tally.edited,
-                Operation::Moved => &mut tally.moved,
-                Operation::Split => &mut tally.split,
-                Operation::Merged => &mut tally.merged,
-            } += 1;
-        }
-        tally
+        Tally::of(self.paragraphs.iter().map(|paragraph| paragraph.op))
     }
 
     /// The first words that differ, main text before menus and footers; else the first note; else nothing.

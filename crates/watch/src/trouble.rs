@@ -119,7 +119,9 @@ pub fn told_elsewhere(state: &State, delivery: &Delivery, why: &str, now: Moment
     };
     let own = state.watches.get(&delivery.watch);
     let own = own.and_then(|entry| entry.watch.to.iter().map(|to| to.route.as_str()).find(|name| works(name)));
-    let route = own.or_else(|| state.all_routes().map(|entry| entry.route.name.as_str()).find(|name| works(name)))?;
+    // A feed reaches those alone who read that of this watch.
+    let others = state.all_routes().filter(|entry| !entry.route.is_atom()).map(|entry| entry.route.name.as_str());
+    let route = own.or_else(|| others.into_iter().find(|name| works(name)))?;
     let says = format!("{begins}{why}; the first that it did not take: {}", delivery.alert.line());
     let alert = Alert { reason: Reason::GivenUp, says: Some(says), ..delivery.alert.clone() };
     let id = format!("{}-given-up/{route}", delivery.id.replace('/', "-"));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use vernal_model::Span;
 
 use crate::condition::{When, Words};
-use crate::outbox::Schedule;
+use crate::outbox::{Quiet, Schedule};
 use crate::template::Template;
 use crate::{Error, Result};
 
@@ -35,6 +35,9 @@ pub struct Watch {
     pub to: Vec<To>,
     #[serde(default)]
     pub also: Also,
+    /// When it tells nothing, by the clock of each route; what was held back meanwhile is told after. Such as `22:00-07:00`.
+    #[serde(default)]
+    pub quiet: Option<Quiet>,
     #[serde(default)]
     pub template: Option<String>,
 }

@@ -214,17 +214,6 @@ fn after_a_crash_at_any_byte_of_the_log_nothing_that_matched_is_missed() {
     });
 }
 
-/// Where frames end.
-fn frames(log: &[u8]) -> Vec<usize> {
-    let mut place = log.iter().position(|&byte| byte == b'\n').unwrap() + 1;
-    let mut ends = Vec::new();
-    while let Some(head) = log.get(place..place + 4) {
-        place += 8 + u32::from_le_bytes(head.try_into().unwrap()) as usize;
-        ends.push(place);
-    }
-    ends
-}
-
 #[test]
 fn damage_in_the_log_is_told_and_never_read_as_truth() {
     on_one_thread(async {

@@ -39,7 +39,7 @@ const SORTS: [Sort; 5] = [
     Sort {
         name: "checks of everything",
         places: 1,
-        paths: &["/api/v1/verify", "/api/v1/compact", "/api/v1/search/rebuild"],
+        paths: &["/api/v1/verify", "/api/v1/compact", "/api/v1/forget", "/api/v1/search/rebuild"],
     },
 ];
 

@@ -15,6 +15,10 @@ struct Route {
     role: Role,
 }
 
+const fn read(method: &'static str, path: &'static str) -> Route {
+    Route { method, path, role: Role::Read }
+}
+
 const fn operate(method: &'static str, path: &'static str) -> Route {
     Route { method, path, role: Role::Operate }
 }
@@ -24,6 +28,11 @@ const fn admin(method: &'static str, path: &'static str) -> Route {
 }
 
 const LISTED: &[Route] = &[
+    // How far one has read oneself is for everybody to say.
+    read("PUT", "/api/v1/reader"),
+    operate("PUT", "/api/v1/changes/{id}/mark"),
+    operate("POST", "/api/v1/changes/marks"),
+    operate("POST", "/api/v1/undo"),
     operate("POST", "/api/v1/noise"),
     operate("POST", "/api/v1/names"),
     operate("POST", "/api/v1/search/rebuild"),
@@ -55,6 +64,9 @@ const LISTED: &[Route] = &[
     admin("PUT", "/api/v1/routes/{name}"),
     admin("DELETE", "/api/v1/routes/{name}"),
     admin("POST", "/api/v1/routes/{name}/rotate"),
+    // What is erased never comes back.
+    admin("POST", "/api/v1/forget"),
+    admin("DELETE", "/api/v1/forgotten/{id}"),
     admin("GET", "/api/v1/tokens"),
     admin("POST", "/api/v1/tokens"),
     admin("DELETE", "/api/v1/tokens/{name}"),

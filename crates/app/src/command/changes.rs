@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use axum::http::Method;
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Context;
 use super::event_words;
 use super::follow_changes;
-use super::printed_list::{Question, cell, copy_rows, is_rest, time};
+use super::printed_list::{Question, cell, copy, copy_rows, is_rest, time};
 use crate::error::{OrFail, Result};
 use crate::output::{Column, Sink, Table};
 use crate::runtime::folder::Folder;
@@ -60,6 +61,14 @@ pub struct Arguments {
     /// For copies of pages: every version of every page, with the exact steps in `replica` (with --json)
     #[arg(long, conflicts_with_all = ["event", "kind", "role", "min", "words"])]
     pages: bool,
+    /// Only events without a mark, behind what you said that you have seen
+    #[arg(long, conflicts_with_all = ["follow", "marked"])]
+    unseen: bool,
+    /// Only events with this mark: seen, act, noise or none
+    #[arg(long, value_name = "MARK", conflicts_with = "follow")]
+    marked: Option<String>,
+    #[command(flatten)]
+    marking: Marking,
     /// Show only the newest N
     #[arg(long, value_name = "N", conflicts_with = "follow")]
     latest: Option<usize>,
@@ -69,6 +78,58 @@ pub struct Arguments {
     /// Print the JSON Schema of an event instead
     #[arg(long)]
     schema: bool,
+}
+
+// What is said of events, instead of showing them.
+#[derive(Args)]
+struct Marking {
+    /// Mark the events with these ids: seen, act, noise or none
+    #[arg(long, value_name = "MARK", requires = "events")]
+    mark: Option<String>,
+    /// Ids of events, such as e12-9 (the field `id` of --json)
+    #[arg(value_name = "ID", requires = "mark")]
+    events: Vec<String>,
+    /// A note beside the mark
+    #[arg(long, value_name = "TEXT", requires = "mark")]
+    note: Option<String>,
+    /// Undo an act on marks, by what it answered
+    #[arg(long, value_name = "ACT", conflicts_with = "mark")]
+    undo: Option<String>,
+    /// Say that you have seen everything up to this cursor
+    #[arg(long, value_name = "CURSOR", conflicts_with_all = ["mark", "undo"])]
+    seen_until: Option<String>,
+}
+
+impl Marking {
+    /// What is asked of the folder; `None` where nothing is to be marked.
+    fn asked(&self) -> Option<(Method, &'static str, Value)> {
+        if let Some(mark) = &self.mark {
+            let body = json!({ "events": self.events, "state": mark, "note": self.note });
+            return Some((Method::POST, "/api/v1/changes/marks", body));
+        }
+        if let Some(undo) = &self.undo {
+            return Some((Method::POST, "/api/v1/undo", json!({ "undo": undo })));
+        }
+        let until = self.seen_until.as_ref()?;
+        Some((Method::PUT, "/api/v1/reader", json!({ "seen_until": until })))
+    }
+}
+
+async fn marked(context: &Context, (method, path, body): (Method, &str, Value)) -> Result<()> {
+    let folder = Folder::open(context, false).await?;
+    let answer = folder.ask(method, path, body.to_string()).await?;
+    if context.json {
+        copy(answer, &mut Sink::stdout()).await?;
+        return folder.close();
+    }
+    let said = answer.json().await?;
+    match (said["marked"].as_u64(), said["undo"].as_str(), said["events"].as_u64()) {
+        (Some(count), Some(undo), _) => tracing::info!("{count} events are marked; --undo {undo} undoes it"),
+        (Some(_), None, _) => tracing::info!("nothing is to be marked"),
+        (_, _, Some(count)) => tracing::info!("{count} events have their mark of before again"),
+        _ => tracing::info!("everything up to {} counts as seen", cell(&said, "seen_until")),
+    }
+    folder.close()
 }
 
 pub(super) const COLUMNS: [Column; 7] = [
@@ -87,6 +148,10 @@ pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
         sink.line(&serde_json::to_string_pretty(&vernal_api::event_schema()).or_fail()?)?;
         return sink.flush();
     }
+    if let Some(asked) = arguments.marking.asked() {
+        return marked(context, asked).await;
+    }
+    let mark = if arguments.unseen { Some("unseen") } else { arguments.marked.as_deref() };
     let question = |path: &str, since: Option<&String>, limit: Option<usize>| {
         Question::at(path)
             .with("since", since)
@@ -100,6 +165,7 @@ pub async fn changes(context: &Context, arguments: &Arguments) -> Result<()> {
             .with("in", arguments.r#in.as_ref())
             .with("until", arguments.until.as_ref())
             .with("tag", arguments.tag.as_ref())
+            .with("mark", mark)
             .with("limit", limit)
             .with("latest", arguments.latest)
             .when("with_noise", arguments.with_noise)

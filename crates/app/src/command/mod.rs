@@ -15,6 +15,7 @@ mod diff;
 mod event_words;
 mod export;
 mod follow_changes;
+mod forget;
 mod hints;
 mod history;
 mod import;
@@ -158,6 +159,8 @@ pub enum Verb {
     Import(import::Arguments),
     /// Check everything on disk, and the politeness of every visit
     Verify(verify::Arguments),
+    /// Erase pages from everything that is kept, and keep them out
+    Forget(forget::Arguments),
     /// Free disk space: bodies that no rule keeps, overwritten rows, old runs
     Compact(compact::Arguments),
     /// Tokens with roles: who may ask beyond loopback, and what
@@ -227,6 +230,7 @@ impl Verb {
             Verb::Export(arguments) => export::export(context, &arguments).await,
             Verb::Import(arguments) => import::import(context, &arguments).await,
             Verb::Verify(arguments) => verify::verify(context, &arguments).await,
+            Verb::Forget(arguments) => forget::forget(context, &arguments).await,
             Verb::Compact(_) => compact::compact(context).await,
             Verb::Token(arguments) => token::token(context, arguments).await,
             Verb::Config(arguments) => config::config(context, &arguments).await,

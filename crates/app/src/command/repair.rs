@@ -147,6 +147,7 @@ fn restore(context: &Context, why: &str) -> Result<Value> {
     if !aside.saved.seeds.is_empty() {
         crawler.act(Act::AddSeeds(aside.saved.seeds.clone()), Moment::EPOCH).or_fail()?;
     }
+    crawler.act(Act::TakeUpLedger(aside.saved.forgotten.clone()), Moment::EPOCH).or_fail()?;
     let mut told = 0;
     let mut progress = |done: u64, total: u64| {
         if done >= told + PROGRESS_RECORDS {

@@ -12,7 +12,7 @@ use crate::runtime::folder::{Answer, Folder};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Words; "exact words"; begin*; site: title: lang: url: before: after: tag: kind:; AND OR NOT - ( )
+    /// Words; "exact words"; begin*; site: title: anchor: lang: url: before: after: tag: topic: kind:; AND OR NOT - ( )
     #[arg(value_name = "QUERY", required_unless_present_any = ["like", "rebuild"])]
     query: Option<String>,
     #[command(flatten)]
@@ -58,6 +58,9 @@ struct Filters {
     /// Only pages that a seed with this tag covers
     #[arg(long)]
     tag: Option<String>,
+    /// Only pages of this topic; `vernal topics` lists them
+    #[arg(long)]
+    topic: Option<String>,
     /// Only pages in this language, such as en
     #[arg(long)]
     lang: Option<String>,
@@ -111,6 +114,7 @@ fn question(arguments: &Arguments) -> Question {
         .with("like", arguments.like.as_ref())
         .with("site", arguments.filters.site.as_ref())
         .with("tag", arguments.filters.tag.as_ref())
+        .with("topic", arguments.filters.topic.as_ref())
         .with("lang", arguments.filters.lang.as_ref())
         .with("kind", arguments.filters.kind.as_ref())
         .with("role", arguments.filters.role.as_ref())
@@ -163,6 +167,10 @@ fn hit(context: &Context, sink: &mut Sink, number: usize, hit: &Value) -> Result
     sink.line(&format!("   {}  version {}{seen}", cell(hit, "url"), cell(hit, "version")))?;
     if let Some(text) = hit["text"].as_str().filter(|text| !text.is_empty()) {
         sink.line(&format!("   {}", marked(text, &hit["marks"])))?;
+    }
+    let said: Vec<String> = hit["anchors"].as_array().into_iter().flatten().map(shown).collect();
+    if !said.is_empty() {
+        sink.line(&format!("   links to it say: {}", said.join("; ")))?;
     }
     let gone = &hit["gone"];
     if !gone.is_null() {

@@ -37,7 +37,8 @@ const POINTS: usize = 40;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// What stands where nothing was kept.
 const MISSING: char = '·';
-const SHARE_NAMES: [&str; 4] = ["freshness_believed", "freshness_measured", "not_modified_share", "wasted_share"];
+const SHARE_NAMES: [&str; 5] =
+    ["freshness_believed", "freshness_measured", "bound", "not_modified_share", "wasted_share"];
 
 pub async fn series(context: &Context, arguments: &Arguments) -> Result<()> {
     let names = (!arguments.names.is_empty()).then(|| arguments.names.join(","));
@@ -85,7 +86,7 @@ fn shown(name: &str, value: Option<f64>) -> String {
     match value {
         None => "-".into(),
         Some(value) if SHARE_NAMES.contains(&name) => format!("{:.1} %", value * 100.0),
-        Some(value) if name.ends_with("_bytes") => bytes_shown(value as u64),
+        Some(value) if name.ends_with("_bytes") || name.starts_with("disk_") => bytes_shown(value as u64),
         Some(value) => format!("{value}"),
     }
 }

@@ -48,6 +48,9 @@ fn rows(context: &Context, status: &Value) -> Vec<(String, String)> {
     );
     rows.extend(search(&status["search"]));
     rows.extend(outbox(&status["outbox"]));
+    if status["forgotten"].is_object() && status["forgotten"]["done"] != true {
+        rows.push(row("forgotten", super::forget::left(&status["forgotten"])));
+    }
     rows.extend(freshness(crawl).into_iter().map(|(name, value)| row(name, value)));
     rows.extend(promises(&status["promises"]).into_iter().map(|(name, value)| row(name, value)));
     if !crawl["waits_for_budget_until"].is_null() {

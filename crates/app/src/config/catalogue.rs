@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use vernal_model::Kinds;
 
-use super::setting::{Setting, all, many, one, put, put_some, switch};
+use super::setting::{Setting, all, many, one, put, put_some, secret, switch};
 use super::value::{
     self, above_zero, at_least_one, bytes, callback, command_route, header_text, importance, journal, kinds,
     log_format, number, parsed, public_url, real_span, span, topics,
 };
-use super::{listener, policies, promises, weights};
+use super::{alerts, listener, policies, promises, weights};
 
 pub fn by_name(name: &str) -> Option<&'static Setting> {
     ALL.iter().find(|setting| setting.name == name)
@@ -140,7 +140,7 @@ pub static ALL: &[Setting] = &[
         |to, text| put(&mut to.crawler.hints, value::switch(text)),
     ),
     Setting {
-        secret: true,
+        shown: Some(secret),
         ..many(
             "indexnow-keys",
             "KEY",
@@ -150,7 +150,7 @@ pub static ALL: &[Setting] = &[
         )
     },
     Setting {
-        secret: true,
+        shown: Some(secret),
         ..one(
             "websub-secret",
             "TEXT",
@@ -309,6 +309,26 @@ pub static ALL: &[Setting] = &[
         "A route of alerts to a program, with its arguments behind it; may be repeated",
         |to, texts| put(&mut to.alerts.programs, all(texts, command_route)),
     ),
+    Setting {
+        shown: Some(alerts::shown),
+        ..many(
+            alerts::ROUTES,
+            "JSON",
+            "",
+            "Where alerts go, each as the API takes it; in the file as [[routes]] tables; may be repeated",
+            |to, texts| put(&mut to.alerts.routes, all(texts, alerts::route)),
+        )
+    },
+    Setting {
+        shown: Some(alerts::shown),
+        ..many(
+            alerts::WATCHES,
+            "JSON",
+            "",
+            "Watches, each as the API takes it; in the file as [[watches]] tables; may be repeated",
+            |to, texts| put(&mut to.alerts.watches, all(texts, alerts::watch)),
+        )
+    },
     one("public-url", "URL", "", "Links in alerts begin with this (default: the address of --listen)", |to, text| {
         put_some(&mut to.alerts.public_url, public_url(text))
     }),

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use vernal_model::nearest;
 
-use super::catalogue;
 use super::policies::PolicyTable;
 use super::setting::{Setting, Value};
+use super::{alerts, catalogue};
 use crate::error::{Error, Result};
 
 pub const FILE_NAME: &str = "vernal.toml";
@@ -31,6 +31,10 @@ fn parse(text: &str) -> Result<Vec<(&'static Setting, Vec<String>)>, String> {
             continue;
         }
         let Some(setting) = catalogue::by_name(&name) else { return Err(unknown(key)) };
+        if let Some(texts) = alerts::texts_of(&name, text) {
+            given.push((setting, texts?));
+            continue;
+        }
         given.push((setting, texts(setting, value).map_err(|what| format!("key `{key}`: {what}"))?));
     }
     Ok(given)

@@ -8,9 +8,11 @@
 //! - `policies`: parameters of policies, as text and as tables of the file.
 //! - `promises`: how often pages are to be visited, as text and as tables of the file.
 //! - `weights`: what people say of the importance of pages, the same way.
+//! - `alerts`: watches and routes, as tables of the file.
 //! - `listener`: the settings of the network listener.
 //! - `flags`: the catalogue as flags of a command.
 
+mod alerts;
 mod catalogue;
 mod file;
 mod flags;

@@ -142,9 +142,9 @@ impl Given {
 
     /// Secrets are not shown: more people read logs and answers than may know them.
     fn shown(&self) -> Vec<String> {
-        match self.setting.secret {
-            true => self.values.iter().map(|_| "(secret)".to_owned()).collect(),
-            false => self.values.clone(),
+        match self.setting.shown {
+            Some(shown) => self.values.iter().map(|text| shown(text)).collect(),
+            None => self.values.clone(),
         }
     }
 }

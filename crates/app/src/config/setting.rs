@@ -15,8 +15,8 @@ pub struct Setting {
     pub value: Value,
     /// A flag of every command (`--data`, `--log-format`), not only of those that crawl.
     pub everywhere: bool,
-    /// The value is used and never shown.
-    pub secret: bool,
+    /// What is shown of a value that is not shown itself.
+    pub shown: Option<fn(&str) -> String>,
     /// The text that a table of the file stands for, where values may be tables.
     pub table: Option<TextOfTable>,
 }
@@ -62,7 +62,7 @@ const fn entry(
     help: &'static str,
     value: Value,
 ) -> Setting {
-    Setting { name, value_name, default, help, value, everywhere: false, secret: false, table: None }
+    Setting { name, value_name, default, help, value, everywhere: false, shown: None, table: None }
 }
 
 pub(super) const fn one(
@@ -87,6 +87,11 @@ pub(super) const fn many(
 
 pub(super) const fn switch(name: &'static str, help: &'static str, field: fn(&mut Settings) -> &mut bool) -> Setting {
     entry(name, "BOOL", "false", help, Value::Switch(field))
+}
+
+/// What is shown of a value that is used and never shown.
+pub(super) fn secret(_: &str) -> String {
+    "(secret)".to_owned()
 }
 
 /// Writes a value where it belongs, if it is one.

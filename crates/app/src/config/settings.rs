@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use vernal_model::{Span, Url};
 use vernal_policy::parameters::PolicySpec;
 
+use super::alerts;
 use super::listener::Access;
 use super::policies;
 use super::resolve::InForce;
@@ -46,6 +47,11 @@ pub struct AlertSettings {
     pub allow_private: bool,
     /// Routes to programs of the operator.
     pub programs: Vec<vernal_watch::Route>,
+    /// Other routes, and watches, with the places that name them.
+    pub routes: Vec<vernal_watch::Route>,
+    pub routes_from: String,
+    pub watches: Vec<vernal_watch::Watch>,
+    pub watches_from: String,
     /// The address under which people reach the API.
     pub public_url: Option<String>,
 }
@@ -57,6 +63,28 @@ pub enum Topics {
     Auto,
     Off,
     Every(Span),
+}
+
+impl AlertSettings {
+    /// Notes where watches and routes stand. A route to a program is kept nowhere else.
+    fn take_places(&mut self, in_force: &InForce) {
+        let place = |name| in_force.given(name).map_or_else(String::new, |given| given.source.to_string());
+        (self.routes_from, self.watches_from) = (place(alerts::ROUTES), place(alerts::WATCHES));
+        let (programs, others) =
+            std::mem::take(&mut self.routes).into_iter().partition(vernal_watch::Route::is_command);
+        self.routes = others;
+        self.programs.extend::<Vec<_>>(programs);
+    }
+
+    /// What the log of the alerts is to agree with.
+    pub fn wanted(&self) -> vernal_watch::OfSettings {
+        vernal_watch::OfSettings {
+            watches: self.watches.clone(),
+            watches_from: self.watches_from.clone(),
+            routes: self.routes.clone(),
+            routes_from: self.routes_from.clone(),
+        }
+    }
 }
 
 impl Settings {
@@ -73,6 +101,7 @@ impl Settings {
                 .map_err(|what| Error::Usage(format!("{}: {what}", given.place())))?;
         }
         settings.take_parameters(in_force)?;
+        settings.alerts.take_places(in_force);
         if settings.websub_callback.is_some() && settings.websub_secret.is_none() {
             let line = "websub-callback needs websub-secret: what hubs send must be signed";
             return Err(Error::Usage(line.into()));

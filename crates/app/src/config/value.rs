@@ -152,7 +152,7 @@ pub fn command_route(text: &str) -> Result<vernal_watch::Route, String> {
     let path = words.next().ok_or_else(wrong)?;
     let program = vernal_watch::Program { path, arguments: words.collect() };
     let to = vernal_watch::RouteKind::Command(program);
-    let route = vernal_watch::Route { name: name.trim().to_owned(), to, time_zone: None, template: None };
+    let route = vernal_watch::Route { name: name.trim().to_owned(), to, time_zone: None, quiet: None, template: None };
     route.check().map_err(|error| error.to_string())?;
     Ok(route)
 }

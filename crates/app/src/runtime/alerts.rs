@@ -9,13 +9,15 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::watch;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
 use vernal_api::{Alerting, Shared, WatchFeed};
 use vernal_fetch::Poster;
 use vernal_model::{Moment, Url};
 use vernal_repository::Reader;
 use vernal_watch::{
-    Alerts, Connection, Delivery, Error, Follow, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, Result,
-    Route, SendError,
+    Alerts, Connection, Delivery, DialTls, Error, Follow, LocalFuture, MailStream, Marks, Network, OfSettings, Outcome,
+    Post, PostAnswer, Result, Route, SendError,
 };
 
 use super::clock::wall;
@@ -35,6 +37,7 @@ pub struct AlertService {
     fetch: vernal_fetch::Settings,
     links: Option<String>,
     alerts: Mutex<Option<Arc<Mutex<Alerts>>>>,
+    marks: Mutex<Option<Arc<Mutex<Marks>>>>,
 }
 
 /// The thread that follows.
@@ -64,7 +67,20 @@ impl AlertService {
             fetch,
             links: public.or(links_to),
             alerts: Mutex::default(),
+            marks: Mutex::default(),
         }
+    }
+
+    /// Brings watches and routes into agreement with those of the settings, as each run begins with.
+    pub fn agree(&self, wanted: &OfSettings, crawl_now: Moment) -> Result<()> {
+        if wanted.watches.is_empty() && wanted.routes.is_empty() && !self.is_used() {
+            return Ok(());
+        }
+        let alerts = self.alerts()?;
+        let mut alerts = alerts.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = alerts.agree(wanted, self.reader.cursor(), (crawl_now, wall()))?;
+        told.iter().for_each(|line| tracing::warn!("{line}"));
+        Ok(())
     }
 
     fn network(&self) -> Result<Guarded> {
@@ -132,8 +148,20 @@ impl Alerting for AlertService {
         Ok(Arc::clone(open.insert(Arc::new(Mutex::new(alerts)))))
     }
 
+    fn marks(&self) -> Result<Arc<Mutex<Marks>>> {
+        let mut open = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(marks) = &*open {
+            return Ok(Arc::clone(marks));
+        }
+        let (marks, damage) = Marks::open(&self.data)?;
+        if let Some(damage) = damage {
+            tracing::warn!("the marks of events: {damage}");
+        }
+        Ok(Arc::clone(open.insert(Arc::new(Mutex::new(marks)))))
+    }
+
     fn is_used(&self) -> bool {
-        vernal_watch::outbox::Log::exists(&self.data)
+        vernal_watch::outbox::Outbox::exists(&self.data)
     }
 
     fn send(&self, route: Route, delivery: Delivery) -> BoxFuture<'_, Outcome> {
@@ -189,11 +217,22 @@ impl Network for Guarded {
         &'a self,
         host: &'a str,
         port: u16,
-        tls: bool,
+        tls: DialTls<'a>,
     ) -> LocalFuture<'a, std::result::Result<Connection, SendError>> {
         Box::pin(async move {
-            let (stream, peer) = self.0.dial(host, port, tls).await.map_err(SendError)?;
+            let tls = match tls {
+                DialTls::No => None,
+                DialTls::Yes { trusted } => Some(trusted.map_or(Ok(Vec::new()), certificates)?),
+            };
+            let (stream, peer) = self.0.dial(host, port, tls.as_deref()).await.map_err(SendError)?;
             Ok((Box::new(stream) as Box<dyn MailStream>, peer))
         })
     }
+}
+
+/// The certificates of a PEM file.
+fn certificates(pem: &[u8]) -> std::result::Result<Vec<Vec<u8>>, SendError> {
+    let read: std::result::Result<Vec<Vec<u8>>, _> =
+        CertificateDer::pem_slice_iter(pem).map(|certificate| certificate.map(|one| one.to_vec())).collect();
+    read.map_err(|error| SendError(format!("read the trusted certificates: {error}")))
 }

@@ -74,6 +74,10 @@ impl CrawlBackend for LiveCrawl {
         None
     }
 
+    fn rewrite_erased(&self, _: Moment) -> Option<Result<()>> {
+        None
+    }
+
     fn trace(&self, take: &mut dyn FnMut(TraceRow) -> bool) -> Result<()> {
         trace(&self.reader, take)
     }
@@ -122,6 +126,10 @@ impl CrawlBackend for StoppedCrawl {
             StoppedState::Repository(repository) => Some(repository.compact(rules, now).map_err(BackendError::from)),
             StoppedState::Crawler(_) | StoppedState::Closed => None,
         }
+    }
+
+    fn rewrite_erased(&self, now: Moment) -> Option<Result<()>> {
+        Some(self.with(now, |crawler| crawler.act(Act::RewriteErased, now)).map(drop))
     }
 
     fn trace(&self, take: &mut dyn FnMut(TraceRow) -> bool) -> Result<()> {

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use vernal_api::{AccessGuard, AccessTokens, ArchiveOrigin, ConnectionCounts, CorsOrigins, Shared, is_loopback};
-use vernal_crawler::{Act, Crawler};
+use vernal_crawler::{Act, Acted, Crawler};
 use vernal_fetch::Workers;
 use vernal_model::{Moment, Seed};
 use vernal_repository::runs;
@@ -153,6 +153,16 @@ pub async fn open(context: &Context, beginning: &Beginning) -> Result<Opened> {
     Ok(Opened { repository, reader, clock, seeds, listener, archive_listener, warnings })
 }
 
+fn add_seeds(crawler: &mut Crawler, seeds: &[Seed], now: Moment) -> Result<()> {
+    for some in seeds.chunks(SEEDS_AT_ONCE) {
+        if let Acted::ForgottenSeed(url, id) = crawler.act(Act::AddSeeds(some.to_vec()), now).or_fail()? {
+            let how = format!("`vernal forget --undo {id}` lets it in again");
+            return Err(Error::Failed(format!("{url} was forgotten (entry {id} of the ledger); {how}")));
+        }
+    }
+    Ok(())
+}
+
 /// Starts the crawl.
 pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Opened) -> Result<Crawl> {
     let settings = &context.settings;
@@ -169,15 +179,16 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         note_damage(&reader, error);
     }
     let mut crawler = crawler.or_fail()?;
-    for some in seeds.chunks(SEEDS_AT_ONCE) {
-        crawler.act(Act::AddSeeds(some.to_vec()), clock.now()).or_fail()?;
-    }
+    add_seeds(&mut crawler, &seeds, clock.now())?;
     note_run(context, clock.now())?;
     let address_of = |listener: &Option<TcpListener>| listener.as_ref().and_then(|listener| listener.local_addr().ok());
     let (listening, showing) = (address_of(&listener), address_of(&archive_listener));
     let scheme = if checked.tls.is_some() { "https" } else { "http" };
     let url_of = |address| format!("{scheme}://{address}/");
     let (serving_on, showing_on) = (listening.map(url_of), showing.map(url_of));
+    let links_to = serving_on.as_deref().map(|at| at.trim_end_matches('/').to_owned());
+    let alerts = Arc::new(AlertService::new(settings, reader.clone(), listening, links_to));
+    agree(&alerts, settings, clock.now())?;
     let inbox = live::inbox();
     let fetch = parts::fetch_settings(settings, listening.into_iter().chain(showing).collect());
     if fetch.concurrency < settings.crawler.concurrency {
@@ -199,8 +210,6 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
         Arc::<SearchService>::clone(&search),
         Arc::new(AccessTokens::of_folder(settings.data.clone(), wall)),
     );
-    let links_to = serving_on.as_deref().map(|at| at.trim_end_matches('/').to_owned());
-    let alerts = Arc::new(AlertService::new(settings, reader.clone(), listening, links_to));
     let shared = shared.with_alerts(Arc::<AlertService>::clone(&alerts)).with_archive(scheme, showing);
     let (counts, tokens) = (Arc::clone(&shared.connections), Arc::clone(&shared.tokens));
     let search = settings.search.then(|| search.follow()).transpose().or_fail()?;
@@ -222,6 +231,14 @@ pub async fn begin(context: &Context, until: Until, checked: Checked, opened: Op
     }
     let data = settings.data.clone();
     Ok(Crawl { handle, reader, clock, serving_on, showing_on, ended, thread, stop, servers, search, alerts, data })
+}
+
+/// Watches and routes as the settings name them; what cannot be is refused before anything is visited.
+fn agree(alerts: &AlertService, settings: &Settings, now: Moment) -> Result<()> {
+    alerts.agree(&settings.alerts.wanted(), now).map_err(|error| match error {
+        vernal_watch::Error::Wrong(line) => Error::Usage(line),
+        other => Error::failed(other),
+    })
 }
 
 /// Serves archived bytes on an origin of their own, for those who may ask the main one.

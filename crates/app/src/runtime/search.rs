@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use vernal_api::TextIndex;
+use vernal_model::{Moment, Span};
 use vernal_repository::Reader;
 use vernal_search::{Answer, Asked, Error, Follower, Opened, Progress, SearchIndex, SearchStatus};
 
@@ -18,6 +19,12 @@ use super::clock::wall;
 
 /// How often the journal is looked at for new events.
 const FOLLOW_EVERY: Duration = Duration::from_secs(2);
+/// While there always are new events, what was read of them is written so often: each time costs a file and a few syncs.
+const COMMIT_EVERY: Span = Span::from_secs(6);
+/// While there always are new events, what links say is looked at again so often.
+const ANCHORS_EVERY: Span = Span::from_secs(30);
+/// Turns of some hundred pages each that are looked at then.
+const ANCHOR_TURNS: usize = 20;
 /// After a failure nothing is tried for so long.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// Failures in a row after which the index waits for the next process.
@@ -104,7 +111,7 @@ impl SearchService {
     }
 
     fn caught_up(&self, index: &SearchIndex, told: &mut dyn FnMut(Progress)) -> Result<(), Error> {
-        if index.place().cursor >= self.reader.cursor() {
+        if index.place().cursor >= self.reader.cursor() && index.place().has_anchors {
             return Ok(());
         }
         let mut follower = Follower::of(index, self.reader.clone())?;
@@ -190,16 +197,17 @@ impl SearchService {
         *self.index() = Some(index.clone());
         self.is_damaged.store(false, Ordering::Relaxed);
         let mut follower = Follower::of(&index, self.reader.clone())?;
-        let mut told = told;
+        let (mut told, mut pace) = (told, Pace::default());
         loop {
             let (began, events) = (wall(), follower.progress().events);
-            follower.catch_up(|progress| {
+            let heard = |progress: Progress| {
                 if let Some(told) = &told {
                     // Whoever asked may have gone.
                     let _ = told.send(progress);
                 }
                 !self.stops.load(Ordering::Relaxed)
-            })?;
+            };
+            pace.round(&mut follower, told.is_some(), &heard)?;
             let taken = follower.progress().events - events;
             if taken > 0 {
                 let micros = wall().since(began).micros().max(1);
@@ -218,6 +226,49 @@ impl SearchService {
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
         }
+    }
+}
+
+/// When was written last. A lone change is found at once, and many in a row are written together.
+#[derive(Default)]
+struct Pace {
+    committed: Option<Moment>,
+    anchors: Option<Moment>,
+}
+
+impl Pace {
+    /// Reads what is new, and writes what is due; everything if somebody waits for it.
+    fn round(
+        &mut self,
+        follower: &mut Follower,
+        is_awaited: bool,
+        heard: &dyn Fn(Progress) -> bool,
+    ) -> Result<(), Error> {
+        let events = follower.progress().events;
+        let goes_on = follower.take_all(&mut |progress| heard(progress))?;
+        let is_quiet = follower.progress().events == events;
+        let now = wall();
+        let is_due = |last: Option<Moment>, every: Span| last.is_none_or(|last| now.since(last) >= every);
+        if is_awaited || is_quiet || !goes_on || is_due(self.committed, COMMIT_EVERY) || !follower.has_uncommitted() {
+            if follower.has_uncommitted() {
+                self.committed = Some(now);
+            }
+            follower.commit()?;
+        }
+        if is_awaited && goes_on {
+            return follower.catch_up(heard);
+        }
+        if goes_on && (is_quiet || is_due(self.anchors, ANCHORS_EVERY)) {
+            self.anchors = Some(now);
+            // New events do not wait until everything was looked at.
+            for _ in 0..ANCHOR_TURNS {
+                if !follower.refresh_anchors()? || !heard(follower.progress()) {
+                    break;
+                }
+            }
+            follower.commit()?;
+        }
+        Ok(())
     }
 }
 
@@ -248,6 +299,14 @@ impl TextIndex for SearchService {
         }
         let index = self.index().clone().ok_or(Error::Closed)?;
         index.status(&self.reader)
+    }
+
+    fn purge(&self) -> Result<(), Error> {
+        let exists = SearchIndex::look(&self.data, &self.reader)?.is_some();
+        if exists && !self.is_followed() {
+            self.up_to_date(&mut |_| {})?;
+        }
+        Ok(())
     }
 
     fn status(&self) -> Option<SearchStatus> {

@@ -11,6 +11,8 @@ use std::time::Duration;
 use base64::Engine;
 use serde_json::{Value, json};
 
+use super::output;
+
 /// Longer than any screen takes on a machine that does ten other things.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -224,4 +226,13 @@ impl Drop for Browser {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// The page as a browser without a tab of its own has it after some seconds of its own time.
+pub fn browsed(chromium: &Path, profile: &Path, address: &str) -> String {
+    let mut command = Command::new(chromium);
+    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]);
+    command.arg(format!("--user-data-dir={}", profile.display()));
+    let output = output(command.args(["--virtual-time-budget=4000", "--dump-dom", address]));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

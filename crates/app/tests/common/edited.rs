@@ -69,6 +69,7 @@ fn answer(stream: TcpStream, pages: &Mutex<HashMap<String, String>>) -> std::io:
     let body = body.unwrap_or_default();
     let kind = match path.rsplit_once('.').map_or("", |(_, extension)| extension) {
         "png" => "image/png",
+        "image" => "image/svg+xml",
         "css" => "text/css",
         "js" => "text/javascript",
         _ => "text/html; charset=utf-8",

@@ -159,9 +159,14 @@ impl Drop for Running {
 
 /// One request to the port of a crawl by hand, and its whole answer.
 pub fn ask_port(address: &str, head: &str) -> String {
+    ask_port_with(address, head, "")
+}
+
+/// The same with a body, whose length stands in the head.
+pub fn ask_port_with(address: &str, head: &str, body: &str) -> String {
     use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(address).expect("it listens");
-    write!(stream, "{head}Host: {address}\r\nConnection: close\r\n\r\n").expect("it hears");
+    write!(stream, "{head}Host: {address}\r\nConnection: close\r\n\r\n{body}").expect("it hears");
     let mut answer = Vec::new();
     // A connection that is cut off has the answer that came before.
     let _ = stream.read_to_end(&mut answer);

@@ -32,6 +32,12 @@ impl Replay {
         replay
     }
 
+    /// Where a browser sees the capture of this second, with its links led to the same server.
+    pub fn address(&self, started: &str, url: &str) -> String {
+        let second: String = started.chars().filter(char::is_ascii_digit).take(14).collect();
+        format!("http://127.0.0.1:{}/kept/{second}/{url}", self.port)
+    }
+
     /// The capture of this very second: its head in small letters, and its body. HTTP/1.0 keeps chunks away.
     pub fn ask(&self, started: &str, url: &str) -> (String, Vec<u8>) {
         let second: String = started.chars().filter(char::is_ascii_digit).take(14).collect();

@@ -15,7 +15,7 @@ use super::asked::Asked;
 use super::difference::{Between, Line, OldRows, PageLine, difference};
 use super::manifest::Manifest;
 use super::pages::{Progress, Step, walk};
-use super::rows::{ReadPage, Unread, known_numbers};
+use super::rows::{ParagraphRow, ReadPage, Unread, known_numbers};
 
 /// What one line is about.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -55,8 +55,19 @@ fn paragraphs(
     manifest: &mut Manifest,
     out: &mut dyn Write,
 ) -> Result<()> {
+    each_line((reader, asked), &mut step, manifest, &mut |line, _| self::line(out, line))
+}
+
+/// What of a page differs from what a reader of the exports has, counted in the manifest. `hear` is given each line and the
+/// rows of the page as it is now.
+pub(super) fn each_line(
+    (reader, asked): (&Reader, &Asked),
+    step: &mut Step<'_>,
+    manifest: &mut Manifest,
+    hear: &mut dyn FnMut(&Line<'_>, &[ParagraphRow]) -> Result<()>,
+) -> Result<()> {
     let read = step.read(reader, asked, manifest)?;
-    let old = old_rows(reader, asked, &mut step)?;
+    let old = old_rows(reader, asked, step)?;
     let between = Between {
         reader,
         page: step.key,
@@ -73,13 +84,13 @@ fn paragraphs(
             Line::Patch { .. } => manifest.patched += 1,
             Line::Delete(_) => manifest.removed += 1,
         }
-        self::line(out, line)?;
+        hear(line, new)?;
     }
     Ok(())
 }
 
 /// The rows that a reader of the exports has of the page.
-pub(super) fn old_rows(reader: &Reader, asked: &Asked, step: &mut Step<'_>) -> Result<OldRows> {
+fn old_rows(reader: &Reader, asked: &Asked, step: &mut Step<'_>) -> Result<OldRows> {
     let number = step.old.as_ref().map(|held| held.version.number);
     Ok(match (step.read_old(reader, asked)?, number) {
         (Some(Ok(read)), _) => OldRows::of(read.rows),

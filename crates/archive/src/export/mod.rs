@@ -5,7 +5,7 @@
 //! - `asked`: what is asked for: which pages, and which state or states.
 //! - `held`: the version of a page that was held in a state, by its events. `body`: its bytes and their meaning.
 //! - `rows`: the paragraphs of a held version with their histories. `difference`: what leads from one list of rows to another.
-//! - `pages`: the walk over the pages of an export.
+//! - `pages`: the walk over the pages of an export. `events`: that over its events.
 //! - `json_lines`, `markdown`, `tables` (Parquet), `records` (WARC and CDXJ), `wacz`: the formats.
 //! - `manifest`: what an export says of itself.
 
@@ -13,6 +13,7 @@ pub mod asked;
 mod body;
 mod difference;
 mod error;
+mod events;
 mod file_name;
 mod front_matter;
 mod held;

@@ -4,6 +4,7 @@
 //! archive/data-001.warc.gz     records copied byte for byte
 //! indexes/index.cdx           sorted by SURT
 //! pages/pages.jsonl            {"id","url","title","ts"} of each page, "text" where it is asked for
+//! vernal/changes.jsonl         the events of the pages, with the fields of the table of events
 //! vernal/paragraphs.jsonl      ids and lives of the paragraphs, where the text is asked for
 //! datapackage.json             the SHA-256 of each file, the software, and the cursor
 //! datapackage-digest.json      the SHA-256 of that
@@ -22,6 +23,7 @@ use vernal_repository::archive::{self, CaptureIndex};
 
 use super::Result;
 use super::asked::Asked;
+use super::events;
 use super::json_lines::{self, Unit, line};
 use super::manifest::Manifest;
 use super::pages::{Progress, walk};
@@ -63,6 +65,7 @@ pub fn write(
     })?;
     zip.entry("indexes/index.cdx", |out| Ok(index.finish(out)?))?;
     let mut manifest = zip.entry("pages/pages.jsonl", |out| pages(reader, asked, text, told, out))?;
+    manifest.events = zip.entry("vernal/changes.jsonl", |out| events::lines(reader, asked, told, out))?;
     if text {
         zip.entry("vernal/paragraphs.jsonl", |out| {
             let told = json_lines::write(reader, asked, Unit::Paragraph, told, out)?;

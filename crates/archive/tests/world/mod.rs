@@ -10,7 +10,8 @@ use vernal_document::diff::carry_ids;
 use vernal_document::{Input, Parsed, compare_pages, read_closely};
 use vernal_model::{
     Change, Deed, Digest, DocumentRow, Event, EventKind, Exchange, Moment, NumberRun, Outcome, Page, PageKey,
-    PageState, Partition, PolicyState, Span, Url, Validators, Version, VersionRow, VersionTold, Visit, Visited,
+    PageState, Partition, PolicyState, Span, TopicId, TopicMark, TopicOf, TopicRow, Url, Validators, Version,
+    VersionRow, VersionTold, Visit, Visited,
 };
 use vernal_repository::{Keep, KeepKind, Reader, Repository, Settings};
 
@@ -143,6 +144,25 @@ impl World {
             ..self.event(EventKind::Erased, &page, Some(&before), Change::default(), &known.parsed)
         };
         self.commit(page, Some(before), None, None, event, None);
+    }
+
+    /// What a pass over the repository found the pages to be about: pages by the words of topics.
+    pub fn topics(&mut self, topics: &[(&str, &[&str])]) {
+        let mut rows = Vec::new();
+        let mut of_pages: BTreeMap<PageKey, Vec<TopicOf>> = BTreeMap::new();
+        for (number, (word, urls)) in topics.iter().enumerate() {
+            let (id, pages) = (TopicId(number as u32), urls.len() as u32);
+            rows.push(TopicRow { id, word: (*word).into(), holders: pages, pages, ..TopicRow::default() });
+            for url in *urls {
+                of_pages.entry(self.key(url)).or_default().push(TopicOf { topic: id, reputation: 0.5 });
+            }
+        }
+        let mark = TopicMark { passes: 1, ended: Some(self.now), topics: rows.len() as u32, ..TopicMark::default() };
+        let mut deeds: Vec<(Partition, Deed)> =
+            of_pages.into_iter().map(|(key, topics)| (key.partition, Deed::Categorised(vec![(key, topics)]))).collect();
+        deeds.push((Partition(0), Deed::TopicsNamed(rows)));
+        deeds.push((Partition(0), Deed::TopicsReckoned(mark)));
+        self.repository.commit(&deeds, self.now).unwrap();
     }
 
     fn keep(&mut self, url: &Url, given: &Given<'_>, payload: Digest) -> vernal_model::Location {

@@ -71,6 +71,15 @@ impl HintBook {
         }
     }
 
+    /// Lets go of a page, and of what it listed.
+    pub(crate) fn forget(&mut self, site: &Site, page: PageKey) {
+        self.pages.remove(&page);
+        self.spoken_of.remove(&page);
+        if let Some(hints) = self.sites.get_mut(site) {
+            hints.files.retain(|(file, _)| *file != page);
+        }
+    }
+
     /// Replaces the hints about a page.
     pub(crate) fn note(&mut self, key: PageKey, hints: &PageHints) {
         let says_more = *hints != PageHints { spoken_of: hints.spoken_of, ..PageHints::default() };

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use vernal_model::{
-    Deed, Found, HintFile, HintRows, HintSource, LinkKind, Moment, Outcome, Page, PageHints, PageState,
+    Deed, Found, HintFile, HintRows, HintSource, LinkKind, Moment, Outcome, Page, PageHints, PageKey, PageState,
     Partition as PartitionId, PendingHint, Report, Site, SiteList, SiteListKind, Span, Url, Via,
 };
 use vernal_policy::estimate::trust;
@@ -288,6 +288,12 @@ impl Hints {
         if !rows.is_empty() {
             core.work.push(id, Deed::Hinted(Box::new(rows)));
         }
+    }
+
+    /// Lets go of a page that was erased.
+    pub fn forget_page(&mut self, site: &Site, page: PageKey) {
+        self.book.forget(site, page);
+        self.subscriptions.forget(page);
     }
 
     /// Turns what visits taught about hints since the last commit into deeds.

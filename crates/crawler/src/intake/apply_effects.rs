@@ -158,6 +158,9 @@ impl Appliers<'_> {
     fn follow_redirect(&mut self, effects: &mut VisitEffects) {
         let Some((found, is_in_scope)) = effects.redirect.take() else { return };
         let core = &mut *self.core;
+        if core.scope.forgotten.entry_of(&found.url).is_some() {
+            return;
+        }
         let moved_seed = core.scope.seed_at(&effects.page.url);
         let mut is_in_scope = is_in_scope;
         if let Some(seed) = moved_seed.filter(|seed| seed.moved_to.as_ref() != Some(&found.url)) {

@@ -284,7 +284,7 @@ fn found_urls(
         page.depth,
         recent,
         &|url, depth| match restored.and_then(|restored| restored.sites) {
-            Some(sites) => sites.contains(url.site_text()),
+            Some(sites) => sites.contains(url.site_text()) && scope.forgotten.entry_of(url).is_none(),
             None => scope.contains(url, depth),
         },
         &|url| partitions.home_of(url),

@@ -67,6 +67,15 @@ impl Retries {
         None
     }
 
+    /// Lets go of a page that was erased, wherever it stands.
+    pub(crate) fn forget(&mut self, page: &Page) {
+        self.quick.remove(&page.key);
+        if let VisitOwner::Retry { .. } = visit_owner(page) {
+            self.new.retain(|(_, key)| *key != page.key);
+            self.held.retain(|(_, key)| *key != page.key);
+        }
+    }
+
     pub(crate) fn first(&self) -> Option<Moment> {
         [self.new.first(), self.held.first()].into_iter().flatten().map(|&(at, _)| at).min()
     }

@@ -43,6 +43,11 @@ impl Planner {
         if core.in_flight.has(key) {
             return Ok(Answer::NotNow);
         }
+        if core.scope.forgotten.entry_of(&url).is_some() {
+            // It is about to be erased, or was erased while it waited here.
+            core.partitions.of_mut(key.partition).waiting.visited(key);
+            return Ok(Answer::NotNow);
+        }
         if let Some(words) = trapped_since(core, hints, &candidate, &url) {
             announce_without_session(core, &candidate, &url);
             return Ok(self.refused(candidate, Refusal::Trap(words), now));

@@ -71,6 +71,8 @@ impl Planner {
                         waiting.admitted(sites, &row.place.site, row.place.band);
                         admitted.push(row);
                     }
+                    // It stays unknown, so that it may come once the entry of the ledger is taken back.
+                    Err(Refusal::Forgotten(_)) => {}
                     Err(refusal) => {
                         let why = Outcome::Refused(refusal).detail();
                         barred.push((candidate.found.url, why.into()));

@@ -111,6 +111,11 @@ impl RobotsBook {
         Ok(in_force.and_then(|row| Some((row.last_read?, row.fetched > row.last_read?))))
     }
 
+    /// Lets go of an origin whose site was forgotten.
+    pub(crate) fn forget(&mut self, origin: &Origin) {
+        self.entries.remove(origin);
+    }
+
     pub(crate) fn asked(&mut self, origin: &Origin) {
         if let Some(entry) = self.entries.get_mut(origin) {
             entry.asking = true;

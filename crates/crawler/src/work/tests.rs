@@ -267,6 +267,10 @@ impl Durable for Broken {
         panic!("no pass runs in this place")
     }
 
+    fn rewrite(&mut self, _: bool, _: Moment) -> Result<bool> {
+        Ok(false)
+    }
+
     fn end_repair(&mut self) -> Result<()> {
         Err(Error::StrayReport(9))
     }
@@ -312,7 +316,7 @@ fn whoever_cannot_keep_state_says_so_and_nothing_counts_as_written() {
     assert!(matches!(work.commit(START), Err(Error::StrayReport(7))));
     assert_eq!(work.commits(), 0);
     assert!(matches!(work.sieve(1), Err(Error::StrayReport(8))));
-    assert!(matches!(work.end_repair(), Err(Error::StrayReport(9))));
+    assert!(matches!(work.durable().end_repair(), Err(Error::StrayReport(9))));
     assert!(matches!(work.close(), Err(Error::StrayReport(10))));
 }
 

@@ -31,6 +31,8 @@ pub(crate) trait Durable: Send {
     fn sieve(&mut self, urls_max: usize) -> Result<Sieving>;
     /// The folder of this machine, for files that passes derive from the state: they never move with it.
     fn derived(&self) -> &Repository;
+    /// Does the next step of what is still to be rewritten of erased pages, or all of it; returns whether there is more.
+    fn rewrite(&mut self, whole: bool, now: Moment) -> Result<bool>;
     /// Ends a repair.
     fn end_repair(&mut self) -> Result<()>;
     fn close(self: Box<Self>) -> Result<()>;
@@ -52,6 +54,14 @@ impl Durable for Repository {
 
     fn derived(&self) -> &Repository {
         self
+    }
+
+    fn rewrite(&mut self, whole: bool, now: Moment) -> Result<bool> {
+        if whole {
+            Repository::rewrite_erased(self, now)?;
+            return Ok(false);
+        }
+        Ok(Repository::rewrite_turn(self, now)?)
     }
 
     fn end_repair(&mut self) -> Result<()> {
@@ -340,8 +350,9 @@ impl Work {
         self.durable.derived()
     }
 
-    pub fn end_repair(&mut self) -> Result<()> {
-        self.durable.end_repair()
+    /// Where it is kept, for repairs and rewriting. Everything must be committed before.
+    pub fn durable(&mut self) -> &mut dyn Durable {
+        &mut *self.durable
     }
 
     pub fn close(self) -> Result<()> {

@@ -61,7 +61,10 @@ impl Budgets {
             &[("class", "here".into()), ("x1", x()), ("x2", x()), ("y1", at.into()), ("y2", BASE.into())],
         );
         svg.empty("circle", &[("class", "pt believed".into()), ("cx", x()), ("cy", at.into()), ("r", 3.5.into())]);
-        svg.word("text", &[("x", percent(self.x(self.now) + 1.5)), ("y", 136.0.into())], "now");
+        // At the right edge the word stands before its line.
+        let (class, aside) = if self.x(self.now) > 85.0 { ("end", -1.5) } else { ("", 1.5) };
+        let x = percent(self.x(self.now) + aside);
+        svg.word("text", &[("class", class.into()), ("x", x), ("y", 136.0.into())], "now");
         let dot = [
             ("class", "pt believed".into()),
             ("data-dot", "".into()),

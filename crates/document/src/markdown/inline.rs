@@ -21,6 +21,7 @@ pub struct Inline {
     space: bool,
     letters: usize,
     linked: usize,
+    images: usize,
 }
 
 struct OpenMark {
@@ -38,6 +39,7 @@ pub struct Finished {
     pub end: usize,
     pub letters: usize,
     pub linked: usize,
+    pub images: usize,
 }
 
 impl Inline {
@@ -74,6 +76,21 @@ impl Inline {
         }
     }
 
+    /// An image in the place where it stands, with the number of its target. What it says is no words of the page, so that it counts
+    /// for nothing when the main content is looked for.
+    pub fn image(&mut self, says: &str, target: usize) {
+        self.begin_word();
+        self.text.push_str("![");
+        let mut words = says.split(is_space).filter(|word| !word.is_empty());
+        words.next().into_iter().for_each(|word| self.escaped(word, false));
+        words.for_each(|word| {
+            self.text.push(' ');
+            self.escaped(word, false);
+        });
+        self.push_target(target);
+        self.images += 1;
+    }
+
     /// Text as it is, for code.
     pub fn push_raw(&mut self, text: &str) {
         let written = self.text.len();
@@ -87,6 +104,11 @@ impl Inline {
             self.text.push_str("\\\n");
             self.space = false;
         }
+    }
+
+    /// Whether the words here are code.
+    pub fn in_code(&self) -> bool {
+        self.open.iter().any(|open| open.mark == Mark::Code)
     }
 
     pub fn cell(&mut self) {
@@ -104,7 +126,7 @@ impl Inline {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.letters == 0
+        self.letters == 0 && self.images == 0
     }
 
     /// Ends the piece. Marks that are still open go on in the next one.
@@ -113,8 +135,10 @@ impl Inline {
         while self.text.len() > self.start && self.text.ends_with("\\\n") {
             self.text.truncate(self.text.len() - 2);
         }
-        let finished = Finished { start: self.start, end: self.text.len(), letters: self.letters, linked: self.linked };
-        (self.start, self.letters, self.linked, self.space) = (self.text.len(), 0, 0, false);
+        let (start, end) = (self.start, self.text.len());
+        let finished = Finished { start, end, letters: self.letters, linked: self.linked, images: self.images };
+        (self.start, self.letters, self.linked, self.space) = (end, 0, 0, false);
+        self.images = 0;
         finished
     }
 
@@ -130,14 +154,16 @@ impl Inline {
             Mark::Strong => self.text.push_str("**"),
             Mark::Emphasis => self.text.push('*'),
             Mark::Code => self.end_code(begun),
-            Mark::Link(target) => {
-                self.text.push_str("](");
-                self.text.push(TARGET);
-                self.text.push_str(&target.to_string());
-                self.text.push(TARGET);
-                self.text.push(')');
-            }
+            Mark::Link(target) => self.push_target(target),
         }
+    }
+
+    fn push_target(&mut self, target: usize) {
+        self.text.push_str("](");
+        self.text.push(TARGET);
+        self.text.push_str(&target.to_string());
+        self.text.push(TARGET);
+        self.text.push(')');
     }
 
     /// The fence of a code span is longer than any run of its sign inside.
@@ -153,7 +179,8 @@ impl Inline {
         self.text.push_str(&fence);
     }
 
-    fn word(&mut self, word: &str) {
+    /// What stands before a word: a space, and the marks that are open. Says whether the word begins a line.
+    fn begin_word(&mut self) -> bool {
         let is_first = self.text.len() == self.start || self.text.ends_with([CELL, BREAK]);
         let at_line = is_first || self.text.ends_with('\n');
         if std::mem::take(&mut self.space) && !at_line {
@@ -170,8 +197,13 @@ impl Inline {
                 self.open[place].written = Some(self.text.len());
             }
         }
+        at_line
+    }
+
+    fn word(&mut self, word: &str) {
+        let at_line = self.begin_word();
         let before = self.text.len();
-        if self.open.iter().any(|open| open.mark == Mark::Code) {
+        if self.in_code() {
             self.text.extend(word.chars().filter(|letter| !letter.is_control()));
         } else {
             self.escaped(word, at_line);

@@ -137,6 +137,8 @@ fn without_lonely_headings(pieces: &[Piece], mut chosen: Vec<bool>) -> Vec<bool>
                 (dropped_since, kept_since) = (false, chosen[at]);
             }
             Shape::Rule => {}
+            // Images without words.
+            _ if pieces[at].letters == 0 => {}
             _ if chosen[at] => kept_since = true,
             _ => dropped_since = true,
         }

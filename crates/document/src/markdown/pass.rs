@@ -1,6 +1,7 @@
 //! One scan of the markup: what the writer needs of a page, piece by piece.
 
 use super::containers::Containers;
+use super::image::Image;
 use super::inline::{Inline, Mark};
 use super::names::language;
 use super::pieces::{Marker, Piece, Shape, Table};
@@ -119,7 +120,7 @@ impl Pass {
             _ => Shape::Text,
         };
         let written = self.inline.finish();
-        if written.letters == 0 || self.pieces.len() >= PIECES_MAX {
+        if written.letters == 0 && written.images == 0 || self.pieces.len() >= PIECES_MAX {
             return;
         }
         let container = self.containers.current();
@@ -286,6 +287,13 @@ impl Pass {
                 if let Some(target) = tag.value("href") {
                     self.addresses.targets.push(target.trim().to_owned());
                     self.inline.open(Mark::Link(self.addresses.targets.len() - 1));
+                }
+            }
+            Tag::Img => {
+                let is_shown = self.code.is_none() && !self.in_title && !self.around.is_hidden();
+                if let Some(image) = Image::of(tag).filter(|_| is_shown && !self.inline.in_code()) {
+                    self.addresses.targets.push(image.address);
+                    self.inline.image(&image.says, self.addresses.targets.len() - 1);
                 }
             }
             Tag::Br if self.code.is_some() => self.inline.push_raw("\n"),

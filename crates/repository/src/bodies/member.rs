@@ -137,6 +137,25 @@ fn stored_blocks(member: &[u8], bytes_max: usize) -> Option<Vec<Range<usize>>> {
     (rest.is_empty() && *trailer == *expected).then_some(blocks)
 }
 
+/// A member of exactly so many bytes. `content` makes a content of a given length; `None` where the length has no room for it.
+pub(super) fn padded(length: usize, content: &dyn Fn(usize) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+    let room = length.checked_sub(HEADER.len() + TRAILER_BYTES)?;
+    // With so few blocks as hold the rest. One of them may be empty.
+    let blocks = room.div_ceil(STORED_BYTES_MAX + STORED_HEADER_BYTES);
+    let content = content(room.checked_sub(blocks * STORED_HEADER_BYTES)?)?;
+    let mut member = Vec::with_capacity(length);
+    member.extend_from_slice(&HEADER);
+    let mut left = content.as_slice();
+    for block in 1..=blocks {
+        let (now, later) = left.split_at(left.len().min(STORED_BYTES_MAX));
+        stored_block_header(&mut member, now.len(), block == blocks);
+        member.extend_from_slice(now);
+        left = later;
+    }
+    trailer(&mut member, &[&content]);
+    Some(member)
+}
+
 fn stored_block_header(out: &mut Vec<u8>, bytes: usize, last: bool) {
     let length = bytes as u16;
     out.push(u8::from(last));

@@ -1,7 +1,7 @@
 //! Versions as WARC 1.1 records in segment files: any archive tool can read our disk.
 //!
 //! ```text
-//! DIR/bodies/vernal-20260501120000-00001.warc.gz         sealed: never written again
+//! DIR/bodies/vernal-20260501120000-00001.warc.gz         sealed: only erased records are written again
 //! DIR/bodies/vernal-20260502093000-00002.warc.gz.open    the one that grows
 //!
 //! a segment  = warcinfo member, then (response | revisit | resource) member, request member, …
@@ -23,6 +23,7 @@ mod fields;
 mod inflate;
 mod keep;
 mod member;
+mod overwrite;
 mod read;
 mod record;
 mod scan;
@@ -42,5 +43,6 @@ pub use timeline::{Timeline, timeline};
 pub use verify::{VerifyReport, verify};
 pub use writer::{CutTail, Segments};
 
+pub(crate) use overwrite::{followers, overwrite};
 pub(crate) use segment::{sealed_path, sync_folder};
 pub(crate) use writer::whole_end;

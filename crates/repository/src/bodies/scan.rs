@@ -74,6 +74,13 @@ pub fn scan(path: &Path) -> Result<Scan> {
     Ok(Scan::new(file, ScanLimits::default()))
 }
 
+/// The records of a file from this byte on, where one begins.
+pub(super) fn scan_from(path: &Path, offset: u64) -> Result<Scan> {
+    let mut scan = scan(path)?;
+    scan.source.seek(offset).map_err(Error::io("read", path))?;
+    Ok(scan)
+}
+
 impl<R: Read + Seek> Scan<R> {
     pub fn new(input: R, limits: ScanLimits) -> Self {
         Scan {

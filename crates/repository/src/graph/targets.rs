@@ -7,7 +7,7 @@ use vernal_model::{Fingerprint, PageKey};
 
 use super::Numbering;
 use crate::Result;
-use crate::sieve::{BARRED, KnownSet};
+use crate::sieve::{BARRED, FORGOTTEN, KnownSet};
 
 pub(super) struct Targets {
     /// Sorted.
@@ -23,7 +23,7 @@ impl Targets {
     pub fn of(known: &KnownSet, numbering: &Numbering) -> Result<Targets> {
         let mut pairs: Vec<(u64, u32)> = Vec::with_capacity(numbering.len() as usize);
         known.each(&mut |record| {
-            if record.number != BARRED {
+            if record.number != BARRED && record.number != FORGOTTEN {
                 let node = numbering.node_of(PageKey::new(record.key.0, record.number));
                 pairs.extend(node.map(|node| (record.key.1.0, node)));
             }

@@ -115,6 +115,11 @@ impl Journal {
         (self.checkpoint_bytes, self.log_bytes)
     }
 
+    /// The last deed that the checkpoint at its beginning contains.
+    pub fn begins_after(&self) -> Result<u64> {
+        super::begins_after(&self.folder, self.seed)
+    }
+
     /// Begins a checkpoint in the place of all files up to here. What is appended from now on goes to a new file.
     pub fn begin_checkpoint(&mut self, position: u64, moment: Moment) -> Result<Checkpoint> {
         let (number, contains) = (self.number, Contains { position, moment, end: self.end });

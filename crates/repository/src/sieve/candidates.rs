@@ -7,7 +7,7 @@ use serde::Deserialize;
 use vernal_model::{Fingerprint, Found, PageKey, Partition, Sequence, Via};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::run::{BARRED, Key};
+use super::run::{BARRED, FORGOTTEN, Key};
 use crate::tables::rows::{FoundRow, State, content, decode};
 use crate::tables::{Tables, keys};
 use crate::{Error, Result};
@@ -229,7 +229,8 @@ fn fresh(mut entries: Vec<BatchEntry>, known: &super::KnownSet) -> Result<Vec<(u
         }
         let record = probe.look_up(first.key)?;
         // A barred URL that a person gives as a seed becomes a candidate again.
-        if record.is_some_and(|record| record.number != BARRED || first.order != SEED) {
+        let is_known = |number: u32| number != FORGOTTEN && (number != BARRED || first.order != SEED);
+        if record.is_some_and(|record| is_known(record.number)) {
             continue;
         }
         let before = record.map_or(0, |record| i64::from(record.back_links.cast_signed()));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use vernal_model::{Fingerprint, Partition};
 
-use super::run::{self, BARRED, Key, KnownRecord, Probe, Run};
+use super::run::{self, BARRED, FORGOTTEN, Key, KnownRecord, Probe, Run};
 use crate::{Error, Result};
 
 /// The folder of the known set within a repository.
@@ -27,7 +27,7 @@ pub(crate) struct KnownSet {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Update {
     pub key: Key,
-    /// Its number when it was admitted now, `BARRED` when it was barred now.
+    /// Its number when it was admitted now, `BARRED` when it was barred now, `FORGOTTEN` when it was forgotten.
     pub decided: Option<u32>,
     /// Added links minus removed links.
     pub back_links: i32,
@@ -42,6 +42,8 @@ pub(crate) enum Resolved {
     Readmitted,
     /// The URL was known before. Only its count changes.
     Known,
+    /// The URL was known before and is forgotten now.
+    Forgotten,
     /// The URL is neither known nor decided about, so the update is dropped.
     Undecided,
 }
@@ -97,7 +99,10 @@ impl KnownProbe<'_> {
         let known = self.look_up(update.key)?.map(|record| record.number);
         Ok(match (known, update.decided) {
             (None, None) => (Resolved::Undecided, BARRED),
+            (None, Some(FORGOTTEN)) => (Resolved::Undecided, FORGOTTEN),
             (None, Some(number)) => (Resolved::New, number),
+            (Some(FORGOTTEN), Some(number)) if number != FORGOTTEN => (Resolved::New, number),
+            (Some(before), Some(FORGOTTEN)) if before != FORGOTTEN => (Resolved::Forgotten, FORGOTTEN),
             (Some(BARRED), Some(number)) if number != BARRED => (Resolved::Readmitted, number),
             (Some(number), _) => (Resolved::Known, number),
         })

@@ -35,7 +35,7 @@ impl KnownSet {
         if self.small.is_none() { Ok(self.clone()) } else { self.with(&[], true) }
     }
 
-    /// Every known URL in the order of the keys.
+    /// Every known URL in the order of the keys, and those that were forgotten, whose links are still counted.
     pub fn each(&self, take: &mut dyn FnMut(KnownRecord) -> Result<()>) -> Result<()> {
         Sources {
             big: Peeked::new(self.big.as_deref().map(Run::stream))?,
@@ -200,7 +200,7 @@ mod tests {
     use vernal_model::{Chance, Fingerprint, Partition};
 
     use super::*;
-    use crate::sieve::run::BARRED;
+    use crate::sieve::run::{BARRED, FORGOTTEN};
 
     #[test]
     fn many_batches_make_the_same_set_as_a_plain_map() {
@@ -214,13 +214,14 @@ mod tests {
             for _ in 0..chance.below(60) {
                 let key = (Partition(chance.below(3) as u8), Fingerprint(chance.below(3_000)));
                 let decided = match map.get(&key) {
-                    Some((BARRED, _)) if chance.happens(0.3) => Some(0),
+                    Some((BARRED | FORGOTTEN, _)) if chance.happens(0.3) => Some(0),
+                    Some((number, _)) if *number != FORGOTTEN && chance.happens(0.1) => Some(FORGOTTEN),
                     Some(_) => None,
                     None => Some(if chance.happens(0.2) { BARRED } else { 0 }).filter(|_| chance.happens(0.9)),
                 };
                 let decided = decided.map(|decided| {
-                    if decided == BARRED {
-                        BARRED
+                    if decided == BARRED || decided == FORGOTTEN {
+                        decided
                     } else {
                         number += 1;
                         number
@@ -235,7 +236,8 @@ mod tests {
             for (update, answer) in updates.iter().zip(answers) {
                 let expected = match (map.get(&update.key).map(|known| known.0), update.decided) {
                     (None, None) => Resolved::Undecided,
-                    (None, Some(_)) => Resolved::New,
+                    (None | Some(FORGOTTEN), Some(_)) => Resolved::New,
+                    (Some(_), Some(FORGOTTEN)) => Resolved::Forgotten,
                     (Some(BARRED), Some(_)) => Resolved::Readmitted,
                     _ => Resolved::Known,
                 };

@@ -19,4 +19,4 @@ mod run_writer;
 pub use candidates::{Candidate, PartitionSieving, Sieving};
 pub(crate) use candidates::{each_found, sieve};
 pub(crate) use known::{FOLDER, KnownSet, Resolved, Update, remove_orphans};
-pub(crate) use run::BARRED;
+pub(crate) use run::{BARRED, FORGOTTEN};

@@ -4,7 +4,7 @@
 //! DIR/known/00000001.run                                          all numbers little-endian
 //!
 //! file:    magic "VRNLKNWN" | format u32 (1) | bytes of a record u32 (17) | record | … | count u64 | checksum u64
-//! record:  partition u8 | fingerprint u64 | number u32 (all ones: barred) | back links u32
+//! record:  partition u8 | fingerprint u64 | number u32 (all ones: barred; one less: forgotten) | back links u32
 //! ```
 //!
 //! Records are sorted by (partition, fingerprint), each key once. The checksum is XXH3-64 over everything before
@@ -23,6 +23,8 @@ use crate::{Error, Result};
 
 /// The number of a URL that is known and never requested.
 pub(crate) const BARRED: u32 = u32::MAX;
+/// The number of a URL that was forgotten: it counts as unknown, and only its back links are still counted.
+pub(crate) const FORGOTTEN: u32 = u32::MAX - 1;
 
 pub(super) const MAGIC: &[u8; 8] = b"VRNLKNWN";
 pub(super) const FORMAT: u32 = 1;

@@ -1,13 +1,13 @@
 //! Applies one group of deeds to the tables as one atomic batch, and then updates the state in memory.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use fjall::Slice;
 use foldhash::{HashMap, HashMapExt};
 use vernal_model::{
-    Control, Deed, Eviction, FoldKey, Folded, GraphMark, HintRows, Moment, Page, PageKey, Partition, Relocated,
-    RobotsRow, Sequence, Site, SiteProfile, SiteRow, Subscription, Telling, TopicOf, Visit, VisitCounts, Visited,
+    Control, Deed, Eviction, Fingerprint, FoldKey, Folded, Found, GraphMark, Moment, Page, PageKey, Partition,
+    Relocated, RobotsRow, Sequence, Site, SiteProfile, SiteRow, Subscription, Telling, TopicOf, Visit, VisitCounts,
+    Visited,
 };
 
 use super::obsolete::Obsolete;
@@ -16,6 +16,7 @@ use super::rows::{FoundRow, StampedSite, State, decode};
 use super::series::OpenSite;
 use super::waiting::WaitingRows;
 use super::{Shared, keys};
+use crate::forget::{ErasureMark, mark_of};
 use crate::journal::{VisitedRanges, WrittenFrame};
 use crate::sieve::KnownSet;
 use crate::{Error, EventId, Result};
@@ -42,6 +43,7 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Obsolete> {
         waiting: HashMap::new(),
         obsolete: Obsolete::default(),
         relinked: Vec::new(),
+        erases: false,
         last,
     };
     for (index, (partition, sequence, deed)) in group.entries.iter().enumerate() {
@@ -53,6 +55,9 @@ pub(crate) fn apply(shared: &Shared, group: &Group<'_>) -> Result<Obsolete> {
             }
             Deed::Folded(folded) => {
                 applying.folded(EventId { partition: *partition, sequence: *sequence }, position, folded)?
+            }
+            Deed::Erased(erased) => {
+                applying.erased(EventId { partition: *partition, sequence: *sequence }, position, erased)?
             }
             deed => applying.deed(*partition, *sequence, deed)?,
         }
@@ -93,7 +98,9 @@ pub(super) struct Applying<'a> {
     pub(super) waiting: WaitingRows,
     pub(super) obsolete: Obsolete,
     /// Pages whose links may have changed.
-    relinked: Vec<PageKey>,
+    pub(super) relinked: Vec<PageKey>,
+    /// Whether something was erased.
+    pub(super) erases: bool,
     last: u64,
 }
 
@@ -104,17 +111,14 @@ impl Applying<'_> {
             Deed::Started { moment } => self.state.moment = self.state.moment.max(*moment),
             Deed::Seeded(seed) => self.rows.put(&tables.meta, "meta", keys::seed(&seed.url), seed)?,
             Deed::Unseeded(url) => self.rows.remove(&tables.meta, keys::seed(url)),
-            Deed::Found { urls, again } => {
-                self.state.totals.found_pending += (urls.len() + again.len()) as u64;
-                let row = FoundRow { urls: urls.into(), again: again.into(), gone: Cow::Borrowed(&[]) };
-                self.rows.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
-            }
-            // `Sieved` and `Named` are applied together after the rest. Visits and folds need their position in the journal.
+            Deed::Found { urls, again } => self.found(partition, sequence, (urls, again, &[]))?,
+            // `Sieved` and `Named` are applied together after the rest. Visits, folds and erasures need their position.
             // A deed of an older format was converted when the journal was read, and `Restated` is applied elsewhere.
             Deed::Sieved { .. }
             | Deed::Named(_)
             | Deed::Visited(_)
             | Deed::Folded(_)
+            | Deed::Erased(_)
             | Deed::NoiseLearnedBefore(_)
             | Deed::Restated(_) => {}
             Deed::VersionTold(told) => {
@@ -159,13 +163,26 @@ impl Applying<'_> {
             Deed::HubAsked { site, visit } => self.asked(partition, sequence, site, visit)?,
             Deed::HourClosed(closed) => self.hour_closed(closed)?,
             Deed::SiteDaysClosed(closed) => self.site_days_closed(partition, closed)?,
-            Deed::Unlinked { gone } => {
-                self.state.totals.found_pending += gone.len() as u64;
-                let row = FoundRow { urls: Cow::Borrowed(&[]), again: Cow::Borrowed(&[]), gone: gone.into() };
-                self.rows.put(&tables.found, "found", keys::found(partition, sequence), &row)?;
-            }
+            Deed::HourMeasured(measured) => self.hour_measured(measured)?,
+            Deed::Forgot(row) => self.rows.put(&tables.meta, "meta", keys::forgot(row.id), &**row)?,
+            Deed::SiteErased(erased) => self.site_erased(partition, erased)?,
+            Deed::Unfound(unfound) => self.unfound(partition, unfound)?,
+            Deed::Overwritten(records) => self.overwritten(records),
+            Deed::Unlinked { gone } => self.found(partition, sequence, (&[], &[], gone))?,
         }
         Ok(())
+    }
+
+    /// Leaves what was found for the sieve: new URLs, links to URLs found before, and removed links.
+    fn found(
+        &mut self,
+        partition: Partition,
+        sequence: Sequence,
+        (urls, again, gone): (&[Found], &[Fingerprint], &[Fingerprint]),
+    ) -> Result<()> {
+        self.state.totals.found_pending += (urls.len() + again.len() + gone.len()) as u64;
+        let row = FoundRow { urls: urls.into(), again: again.into(), gone: gone.into() };
+        self.rows.put(&self.shared.tables.found, "found", keys::found(partition, sequence), &row)
     }
 
     fn visited(
@@ -309,32 +326,6 @@ impl Applying<'_> {
         self.rows.put(table, "page_topics", page.bytes(), &topics)
     }
 
-    fn hinted(&mut self, partition: Partition, rows: &HintRows) -> Result<()> {
-        let (tables, site) = (&self.shared.tables, &rows.site);
-        // A hint may be pushed before the first visit to the site. The row of the site holds the partition of its hints.
-        self.site(partition, site.as_str());
-        for (source, trust) in &rows.sources {
-            self.rows.put(&tables.hints, "hints", keys::hint_source(partition, site, *source), &(source, trust))?;
-        }
-        for (page, file) in &rows.files {
-            self.rows.put(&tables.hints, "hints", keys::hint_file(site, *page), file)?;
-        }
-        for (page, hints) in &rows.pages {
-            match hints.is_empty() {
-                true => self.rows.remove(&tables.page_hints, page.bytes()),
-                false => self.rows.put(&tables.page_hints, "page_hints", page.bytes(), hints)?,
-            }
-        }
-        let Some(listed) = &rows.listed else { return Ok(()) };
-        for (fingerprint, stamp) in &listed.put {
-            self.rows.put(&tables.listed, "listed", keys::listed(listed.file, *fingerprint), stamp)?;
-        }
-        for fingerprint in &listed.gone {
-            self.rows.remove(&tables.listed, keys::listed(listed.file, *fingerprint));
-        }
-        Ok(())
-    }
-
     /// The row of a site, for changing it. A new site gets one. `None` when the table has applied this group already.
     pub(super) fn site(&mut self, partition: Partition, site: &str) -> Option<&mut SiteRow> {
         Some(&mut self.open_site(partition, site)?.row)
@@ -379,6 +370,10 @@ impl Applying<'_> {
         let relinked = std::mem::take(&mut self.relinked);
         if !relinked.is_empty() {
             self.rows.put(&tables.relinked, "relinked", self.last.to_be_bytes(), &relinked)?;
+        }
+        if self.erases {
+            let mark = ErasureMark { erased: self.last, ..mark_of(self.shared)? };
+            self.rows.put(&tables.meta, "meta", keys::ERASURE, &mark)?;
         }
         let state = Slice::from(self.state.encode(self.rows.scratch())?);
         self.rows.insert(&tables.meta, keys::STATE, state);

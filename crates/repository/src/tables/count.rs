@@ -1,6 +1,6 @@
 //! Updates the counters of a site and of the repository for a deed, each exactly once.
 
-use vernal_model::{EventKind, Eviction, Outcome, PageState, Partition, Site, SiteCounts, Visit, Visited};
+use vernal_model::{ErasedPage, EventKind, Eviction, Outcome, PageState, Partition, Site, SiteCounts, Visit, Visited};
 
 use super::apply::Applying;
 use super::rows::Totals;
@@ -50,6 +50,29 @@ impl Applying<'_> {
         let Some(row) = self.site(partition, leaving.page.url.site_text()) else { return };
         if let Some(count) = of_site(&mut row.counts, leaving.was) {
             less(count);
+        }
+    }
+
+    /// Counts a page of which nothing is left. What its visits cost was spent and stays counted.
+    pub(super) fn count_erased(&mut self, partition: Partition, erased: &ErasedPage) {
+        let totals = &mut self.state.totals;
+        less(&mut totals.known);
+        if let Some(count) = erased.was.and_then(|was| of_state(totals, was)) {
+            less(count);
+        }
+        if erased.left.is_some() {
+            less(&mut totals.waiting);
+        }
+        totals.versions = totals.versions.saturating_sub(erased.counts.versions);
+        totals.body_bytes = totals.body_bytes.saturating_sub(erased.counts.body_bytes);
+        totals.events += u64::from(erased.event.is_some());
+        let Some(row) = self.site(partition, erased.site.as_str()) else { return };
+        less(&mut row.counts.known);
+        if let Some(count) = erased.was.and_then(|was| of_site(&mut row.counts, was)) {
+            less(count);
+        }
+        if erased.left.is_some() {
+            less(&mut row.counts.waiting);
         }
     }
 

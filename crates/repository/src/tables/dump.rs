@@ -5,9 +5,9 @@ use std::io::Write;
 
 use serde::de::DeserializeOwned;
 use vernal_model::{
-    DateRange, DocumentRow, Event, EvictionRow, FoldRow, GraphMark, HintFile, HintSource, NameRow, NoiseRule, Page,
-    PageHints, PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence, SeriesRow, SubscriptionRow,
-    ToldFolds, TopicMark, TopicOf, TopicRow, TrustRow, VersionRow, Visit, VisitCounts,
+    DateRange, DocumentRow, Event, EvictionRow, FoldRow, ForgottenRow, GraphMark, HintFile, HintSource, Measures,
+    NameRow, NoiseRule, Page, PageHints, PageKey, PageNoise, PageTerms, Partition, RobotsRow, Seed, Sequence,
+    SeriesRow, SubscriptionRow, ToldFolds, TopicMark, TopicOf, TopicRow, TrustRow, VersionRow, Visit, VisitCounts,
 };
 
 use super::rows::{FoundRow, StampedSite, State, decode, decode_url};
@@ -21,6 +21,8 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     // Generations count merges, and different merges may lead to the same set. Only the records below must be equal.
     dump.line("state", "", &State { run_big: 0, run_small: 0, ..state.clone() })?;
     dump.table::<Seed>(&tables.meta, "meta", |key| key.starts_with(keys::SEED_PREFIX.as_bytes()))?;
+    dump.table::<ForgottenRow>(&tables.meta, "meta", |key| key.starts_with(keys::FORGOT_PREFIX.as_bytes()))?;
+    dump.table::<u32>(&tables.meta, "meta", |key| key.starts_with(keys::OVERWRITE_PREFIX.as_bytes()))?;
     for guard in tables.urls.iter() {
         let (key, value) = guard.into_inner().map_err(Error::tables("read a row"))?;
         let page = PageKey::from_bytes(&key).ok_or_else(|| Error::row("urls", "its key is too short"))?;
@@ -71,8 +73,12 @@ pub(crate) fn dump(shared: &Shared, out: &mut dyn Write) -> Result<()> {
     dump.table::<SubscriptionRow>(&tables.hints, "hints", of_kind(keys::HINT_SUBSCRIPTION))?;
     dump.table::<PageHints>(&tables.page_hints, "page_hints", |_| true)?;
     dump.table::<Option<DateRange>>(&tables.listed, "listed", |_| true)?;
-    dump.table::<SeriesRow>(&tables.series, "series", |key| key.get(1) != Some(&keys::SERIES_SITE_DAY))?;
-    dump.table::<VisitCounts>(&tables.series, "series", |key| key.get(1) == Some(&keys::SERIES_SITE_DAY))?;
+    let is_of = |key: &[u8], kinds: &[u8]| key.get(1).is_some_and(|kind| kinds.contains(kind));
+    let (rows, measured) =
+        ([keys::SERIES_HOUR, keys::SERIES_DAY], [keys::SERIES_HOUR_MEASURED, keys::SERIES_DAY_MEASURED]);
+    dump.table::<SeriesRow>(&tables.series, "series", |key| is_of(key, &rows))?;
+    dump.table::<VisitCounts>(&tables.series, "series", |key| is_of(key, &[keys::SERIES_SITE_DAY]))?;
+    dump.table::<Measures>(&tables.series, "series", |key| is_of(key, &measured))?;
     dump.known()
 }
 

@@ -26,12 +26,13 @@
 //!                        2 | number u32 of a feed: its subscription
 //! page_hints             partition u8 | number u32
 //! listed                 partition u8 | number u32 of the file | fingerprint u64
-//! series                 partition u8 | 0 | hour u32; 1 | day u32; 2 | site | 0 | day u32
-//! meta                   "state", "graph", "topic-mark" or "seed/" URL
+//! series                 partition u8 | 0 or 3 | hour u32; 1 or 4 | day u32; 2 | site | 0 | day u32
+//! meta                   "state", "graph", "topic-mark", "seed/" URL, "forgot/" id u32 or
+//!                        "overwrite/" segment u32 | offset u64: a record to overwrite; "erasure": how far the files followed
 //! ```
 
 use vernal_model::{
-    Day, Fingerprint, FoldKey, HintSource, Hour, Moment, NameMark, PageKey, Partition, Sequence, Site, Url,
+    Day, Fingerprint, FoldKey, HintSource, Hour, Location, Moment, NameMark, PageKey, Partition, Sequence, Site, Url,
     WaitingPlace,
 };
 
@@ -46,6 +47,8 @@ pub(crate) const NOISE_RULE: u8 = 1;
 pub(crate) const SERIES_HOUR: u8 = 0;
 pub(crate) const SERIES_DAY: u8 = 1;
 pub(crate) const SERIES_SITE_DAY: u8 = 2;
+pub(crate) const SERIES_HOUR_MEASURED: u8 = 3;
+pub(crate) const SERIES_DAY_MEASURED: u8 = 4;
 /// The kinds of rows of a site's hints.
 pub(crate) const HINT_SOURCE: u8 = 0;
 pub(crate) const HINT_FILE: u8 = 1;
@@ -57,7 +60,11 @@ pub(crate) const NAMES_BYTES: usize = 5;
 pub(crate) const STATE: &str = "state";
 pub(crate) const TOPIC_MARK: &str = "topic-mark";
 pub(crate) const GRAPH: &str = "graph";
+/// How far the files have followed what was erased.
+pub(crate) const ERASURE: &str = "erasure";
 pub(crate) const SEED_PREFIX: &str = "seed/";
+pub(crate) const FORGOT_PREFIX: &str = "forgot/";
+pub(crate) const OVERWRITE_PREFIX: &str = "overwrite/";
 
 /// The key of the row that contains a place.
 pub(crate) fn waiting(partition: Partition, place: &WaitingPlace) -> Vec<u8> {
@@ -248,6 +255,16 @@ pub(crate) fn day(day: Day) -> [u8; 6] {
     of_series(SERIES_DAY, day.0)
 }
 
+/// What was so at the end of an hour.
+pub(crate) fn hour_measured(hour: Hour) -> [u8; 6] {
+    of_series(SERIES_HOUR_MEASURED, hour.0)
+}
+
+/// What was so at the end of a day, whose hours have none any more.
+pub(crate) fn day_measured(day: Day) -> [u8; 6] {
+    of_series(SERIES_DAY_MEASURED, day.0)
+}
+
 /// Rows of the whole crawl lie in the first partition.
 fn of_series(kind: u8, number: u32) -> [u8; 6] {
     let mut key = [0; 6];
@@ -277,4 +294,21 @@ pub(crate) fn position(key: &[u8]) -> Option<u64> {
 
 pub(crate) fn seed(url: &Url) -> Vec<u8> {
     [SEED_PREFIX.as_bytes(), url.as_str().as_bytes()].concat()
+}
+
+/// An entry of the ledger of what was forgotten.
+pub(crate) fn forgot(id: u32) -> Vec<u8> {
+    [FORGOT_PREFIX.as_bytes(), &id.to_be_bytes()].concat()
+}
+
+/// A record of an erased page that is still to be overwritten.
+pub(crate) fn overwrite(record: &Location) -> Vec<u8> {
+    [OVERWRITE_PREFIX.as_bytes(), &record.segment.to_be_bytes(), &record.offset.to_be_bytes()].concat()
+}
+
+/// Segment and offset in the key of such a record.
+pub(crate) fn overwritten(key: &[u8]) -> Option<(u32, u64)> {
+    let place = key.strip_prefix(OVERWRITE_PREFIX.as_bytes())?;
+    let (segment, offset) = place.split_first_chunk::<4>()?;
+    Some((u32::from_be_bytes(*segment), u64::from_be_bytes(*offset.first_chunk::<8>()?)))
 }

@@ -11,6 +11,8 @@
 //! - `waiting`: what waits at a site, packed.
 //! - `learned`: what visits taught of noise.
 //! - `named`: the names of pages.
+//! - `erased`: what a person had forgotten.
+//! - `hinted`: what sites said of their own changes.
 //! - `series`: what the hours and days of the crawl were like.
 //! - `count`: what a visit does to the counters.
 //! - `dump`: everything as text, in key order, for comparison.
@@ -25,6 +27,8 @@ mod by_page;
 pub(crate) mod closed;
 mod count;
 mod dump;
+mod erased;
+mod hinted;
 pub(crate) mod keys;
 mod learned;
 mod memory;

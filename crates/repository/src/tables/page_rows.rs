@@ -1,5 +1,7 @@
 //! A cache of page rows in memory. A small repository never reads pages from the store.
 //!
+//! A page that was erased keeps an empty row, so that no reader brings its row back.
+//!
 //! Nothing is evicted: pages return in no order that favours some of them, so eviction would gain nothing. And because no entry
 //! is ever removed, a row that was read before a commit can never replace the row that the commit wrote.
 

@@ -70,6 +70,12 @@ impl<'a> RowBatch<'a> {
     }
 
     pub fn remove(&mut self, table: &Table, key: impl RowKey) {
+        if self.shared.page_rows.is_some()
+            && std::ptr::eq(table, &self.shared.tables.pages)
+            && let Some(page) = PageKey::from_bytes(key.as_ref())
+        {
+            self.page_rows.push((page, Slice::empty()));
+        }
         self.batch.remove(table, key);
     }
 

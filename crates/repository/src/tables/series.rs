@@ -1,6 +1,6 @@
 //! Counts visits in the hour and in the days of the sites, and writes the rows of those that ended.
 
-use vernal_model::{HourClosed, OpenHour, Partition, SiteDaysClosed, SiteRow, VisitCounts};
+use vernal_model::{HourClosed, HourMeasured, OpenHour, Partition, SiteDaysClosed, SiteRow, VisitCounts};
 
 use super::apply::Applying;
 use super::keys;
@@ -33,6 +33,16 @@ impl Applying<'_> {
             day.hours().for_each(|hour| self.rows.remove(table, keys::hour(hour)));
         }
         self.state.hour = Some(OpenHour { hour: deed.opened, counts: VisitCounts::default() });
+        Ok(())
+    }
+
+    pub(super) fn hour_measured(&mut self, deed: &HourMeasured) -> Result<()> {
+        let table = &self.shared.tables.series;
+        self.rows.put(table, "series", keys::hour_measured(deed.hour), &deed.measures)?;
+        if let Some((day, measures)) = &deed.folded {
+            self.rows.put(table, "series", keys::day_measured(*day), measures)?;
+            day.hours().for_each(|hour| self.rows.remove(table, keys::hour_measured(hour)));
+        }
         Ok(())
     }
 

@@ -6,15 +6,19 @@ use vernal_model::{Admitted, Deed, PageKey, Partition, Sequence};
 use super::apply::Applying;
 use super::keys;
 use super::rows::encode_url;
-use crate::sieve::{BARRED, Update, each_found};
+use crate::sieve::{BARRED, FORGOTTEN, Update, each_found};
 use crate::{Error, Result};
 
 impl Applying<'_> {
-    /// Merges all decisions of this group into the known set, in one pass.
+    /// Merges all decisions of this group into the known set, in one pass, and removes what was forgotten.
     pub(super) fn sieved(&mut self, entries: &[(Partition, Sequence, &Deed)]) -> Result<()> {
         let mut updates = Vec::new();
         let mut decisions = Vec::new();
         for (partition, _, deed) in entries {
+            if let Deed::Erased(erased) = deed {
+                let key = (*partition, erased.fingerprint);
+                updates.push(Update { key, decided: Some(FORGOTTEN), back_links: 0 });
+            }
             let Deed::Sieved { through, admitted, barred } = deed else { continue };
             self.take_found(*partition, *through, &mut updates)?;
             for admitted in admitted {

@@ -305,16 +305,16 @@ impl Tables {
     }
 
     /// Flushes every row into a table file and records that, unless the log of the store is short. Then the next opening has no
-    /// log to replay. Also waits until the files are moved to their level, which the next opening would otherwise do first.
+    /// log to replay; where it `must` be, however short. Also waits until the files are moved to their level, which the next opening would otherwise do first.
     /// Nothing may be written afterwards.
-    pub fn flush(&self, folder: &Path) -> Result<()> {
+    pub fn flush(&self, folder: &Path, must: bool) -> Result<()> {
         let Backend::Store(database) = &self.backend else { return Ok(()) };
         // The store preallocates its first log file, so a first crawl always flushes its tables.
         let mut logged = 0;
         for (_, path) in store_logs(folder)? {
             logged += path.metadata().map_err(Error::io("look at", &path))?.len();
         }
-        if logged < FLUSH_LOG_BYTES_MIN {
+        if logged < FLUSH_LOG_BYTES_MIN && !must {
             return Ok(());
         }
         let tables = || self.all().into_iter().filter_map(Table::stored);
@@ -408,7 +408,7 @@ mod tests {
             batch.insert(table, *b"key", *b"row");
         }
         batch.commit().unwrap();
-        tables.flush(folder.path()).unwrap();
+        tables.flush(folder.path(), false).unwrap();
         assert!(folder.path().join(FLUSHED_FILE).exists());
         drop(tables);
         let tables = Tables::open(folder.path()).unwrap();

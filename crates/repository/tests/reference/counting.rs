@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use vernal_model::{
-    Chance, Day, Deed, Gauges, Hour, HourClosed, OpenHour, Partition, SeriesRow, Site, SiteDaysClosed, Visit,
-    VisitCounts, Visited,
+    Chance, Day, Deed, DiskBytes, Gauges, Hour, HourClosed, HourMeasured, Measures, OpenHour, Partition, SeriesRow,
+    Site, SiteDaysClosed, Visit, VisitCounts, Visited,
 };
 use vernal_repository::Reader;
 
@@ -22,6 +22,8 @@ pub struct PlainHistory {
     pub hours: BTreeMap<Hour, SeriesRow>,
     days: BTreeMap<Day, SeriesRow>,
     site_days: BTreeMap<(Site, Day), VisitCounts>,
+    measured: BTreeMap<Hour, Measures>,
+    measured_days: BTreeMap<Day, Measures>,
 }
 
 impl PlainHistory {
@@ -50,7 +52,20 @@ impl PlainHistory {
         }
     }
 
+    pub fn hour_measured(&mut self, deed: HourMeasured) {
+        self.measured.insert(deed.hour, deed.measures);
+        if let Some((day, measures)) = deed.folded {
+            self.measured_days.insert(day, measures);
+            self.measured.retain(|hour, _| hour.day() != day);
+        }
+    }
+
     pub fn check(&self, reader: &Reader) {
+        let measured: Vec<_> = self.measured.iter().map(|(hour, measures)| (*hour, *measures)).collect();
+        assert_eq!(reader.hours_measured(Hour(0), Hour(u32::MAX)).unwrap(), measured);
+        assert_eq!(reader.last_measured().unwrap(), measured.last().copied());
+        let days: Vec<_> = self.measured_days.iter().map(|(day, measures)| (*day, *measures)).collect();
+        assert_eq!(reader.days_measured(Day(0), Day(u32::MAX)).unwrap(), days);
         let open = self.open.map(|hour| OpenHour { hour, counts: counts(&self.of_hour) });
         assert_eq!(reader.open_hour(), open);
         let hours: Vec<_> = self.hours.iter().map(|(hour, row)| (*hour, *row)).collect();
@@ -105,11 +120,21 @@ pub fn deeds(
     let closed = chance.happens(0.9).then(|| (hour, row(chance)));
     let opened = Hour(hour.0 + 1);
     let mut deeds = vec![(Partition(0), Deed::HourClosed(Box::new(HourClosed { closed, opened, folded })))];
+    let measured = oldest.filter(|day| folded.is_some() && *day < hour.day()).map(|day| (day, measures(chance)));
+    let measured = HourMeasured { hour, measures: measures(chance), folded: measured };
+    deeds.push((Partition(0), Deed::HourMeasured(Box::new(measured))));
     if let Some((site, partition)) = chance.pick(sites).filter(|_| hour.day() > last.day()) {
         let sites = vec![(site.clone(), row(chance).counts)];
         deeds.push((*partition, Deed::SiteDaysClosed(Box::new(SiteDaysClosed { day: last.day(), sites }))));
     }
     deeds
+}
+
+fn measures(chance: &mut Chance) -> Measures {
+    let (bound, spent) =
+        (chance.happens(0.3).then(|| chance.share() as f32), chance.happens(0.8).then(|| chance.share()));
+    let disk = chance.happens(0.9).then(|| DiskBytes { bodies: chance.below(1 << 40), journal: 1, tables: 2 });
+    Measures { bound, price: None, spent, spent_in_all: chance.share(), disk }
 }
 
 fn row(chance: &mut Chance) -> SeriesRow {

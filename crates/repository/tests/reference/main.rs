@@ -493,7 +493,7 @@ fn records_stay_however_often_a_repository_without_its_journal_is_opened() {
 fn written_by_format(dir: &Path, number: u32) {
     let path = dir.join("FORMAT");
     let text =
-        fs::read_to_string(&path).unwrap().replace("vernal-repository 7", &format!("vernal-repository {number}"));
+        fs::read_to_string(&path).unwrap().replace("vernal-repository 9", &format!("vernal-repository {number}"));
     fs::write(&path, &text[..text.find("sum ").unwrap()]).unwrap();
     fs::remove_file(dir.join("FORMAT.copy")).unwrap();
 }

@@ -164,7 +164,12 @@ impl Plain {
             Deed::Unlinked { gone } => self.found.push((partition, sequence, Vec::new(), Vec::new(), gone)),
             Deed::HourClosed(closed) => self.history.hour_closed(*closed),
             Deed::SiteDaysClosed(closed) => self.history.site_days_closed(*closed),
+            Deed::HourMeasured(measured) => self.history.hour_measured(*measured),
             Deed::Restated(_) => unreachable!("only a mended journal has it"),
+            // What is forgotten has its laws in `compact.rs` and in the crawler.
+            Deed::Forgot(_) | Deed::Erased(_) | Deed::SiteErased(_) | Deed::Unfound(_) | Deed::Overwritten(_) => {
+                unreachable!("no random deed forgets")
+            }
         }
     }
 

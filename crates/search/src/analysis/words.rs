@@ -66,7 +66,18 @@ impl<'t> Words<'t> {
         start..self.at
     }
 
+    /// Letters and digits of ASCII, which most words are made of, need no look at each character.
+    fn ascii_run(&mut self, word: &mut String) {
+        let rest = &self.text[self.at..];
+        let run = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let begins = word.len();
+        word.push_str(&rest[..run.min(WORD_BYTES_MAX.saturating_sub(begins))]);
+        word[begins..].make_ascii_lowercase();
+        self.at += run;
+    }
+
     fn rest_of_word(&mut self, word: &mut String) {
+        self.ascii_run(word);
         while let Some(letter) = self.peek().filter(|letter| class(*letter) == Class::Letter) {
             self.at += letter.len_utf8();
             if word.len() < WORD_BYTES_MAX {

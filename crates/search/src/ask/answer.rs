@@ -20,6 +20,7 @@ pub struct Asked {
     pub like: Option<Url>,
     pub site: Option<String>,
     pub tag: Option<String>,
+    pub topic: Option<String>,
     pub language: Option<String>,
     pub kind: Option<String>,
     pub role: Option<RoleAsked>,
@@ -43,6 +44,7 @@ impl Asked {
             like: None,
             site: None,
             tag: None,
+            topic: None,
             language: None,
             kind: None,
             role: None,
@@ -111,6 +113,8 @@ pub struct Facets {
     pub by_language: Vec<Count>,
     pub by_month: Vec<Count>,
     pub by_kind: Vec<Count>,
+    /// Of the best hits alone, at most 200: the topics that the last pass over the repository gave their pages.
+    pub by_topic: Vec<Count>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -141,6 +145,8 @@ pub struct Hit {
     /// The version that had the paragraph first; null where nobody knows.
     pub born: Option<Bracket>,
     pub gone: Option<RemovedText>,
+    /// What links to the page say that has words that were asked for.
+    pub anchors: Vec<String>,
 }
 
 /// The two visits between which something happened, and the version that shows it.

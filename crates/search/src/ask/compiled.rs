@@ -10,7 +10,7 @@ use tantivy::query::{
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{SegmentReader, Term};
-use vernal_model::{Moment, PageKey, Seed};
+use vernal_model::{Moment, PageKey, Seed, TopicId};
 use vernal_repository::Reader;
 
 use super::answer::RoleAsked;
@@ -48,6 +48,8 @@ const HEADINGS_WEIGHT: f32 = 2.0;
 const BODY_WEIGHT: f32 = 1.0;
 const FRAME_WEIGHT: f32 = 0.25;
 const URL_WEIGHT: f32 = 1.5;
+/// Others name the page, in their own words: more than a heading of its own, less than its title.
+const ANCHOR_WEIGHT: f32 = 2.5;
 
 /// The text that words are looked for in.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -157,7 +159,11 @@ impl QueryMaker<'_> {
 
     /// The fields that words of this scope may stand in.
     pub fn weighted_fields(&self, scope: Scope, text: Text) -> Vec<WeightedField> {
-        let Fields { title, headings, body, frame, url, gone, gone_frame, after, .. } = *self.fields;
+        let Fields { title, headings, body, frame, url, anchors, gone, gone_frame, after, .. } = *self.fields;
+        // What other pages say stands in no part of this one.
+        if self.role.is_some() && scope == Scope::Anchor {
+            return Vec::new();
+        }
         let (main, frame): (Vec<WeightedField>, Vec<WeightedField>) = match (text, scope) {
             (Text::Current, Scope::Title) => (vec![(title, TITLE_WEIGHT)], Vec::new()),
             (Text::Current | Text::Removed | Text::After, Scope::Url) => (vec![(url, URL_WEIGHT)], Vec::new()),
@@ -165,12 +171,16 @@ impl QueryMaker<'_> {
                 vec![(title, TITLE_WEIGHT), (headings, HEADINGS_WEIGHT), (body, BODY_WEIGHT), (url, URL_WEIGHT)],
                 vec![(frame, FRAME_WEIGHT)],
             ),
+            (Text::Current, Scope::Anchor) => (vec![(anchors, ANCHOR_WEIGHT)], Vec::new()),
+            (Text::Removed | Text::After, Scope::Anchor) => (Vec::new(), Vec::new()),
             (Text::Removed, Scope::Title) => (vec![(title, TITLE_WEIGHT)], Vec::new()),
             (Text::Removed, _) => (vec![(gone, BODY_WEIGHT)], vec![(gone_frame, FRAME_WEIGHT)]),
             (Text::After, _) => (vec![(after, BODY_WEIGHT)], Vec::new()),
         };
+        let said = (anchors, ANCHOR_WEIGHT);
+        let said = Some(said).filter(|_| (text, scope) == (Text::Current, Scope::Anywhere));
         match self.role {
-            None => main.into_iter().chain(frame).collect(),
+            None => main.into_iter().chain(frame).chain(said).collect(),
             Some(RoleAsked::Main) => main,
             Some(RoleAsked::Frame) => frame,
         }
@@ -186,7 +196,8 @@ impl QueryMaker<'_> {
             Filter::Kind(kind) => word(self.fields.kind, kind),
             Filter::Before(moment) => self.times(Bound::Unbounded, Bound::Excluded(*moment)),
             Filter::After(moment) => self.times(Bound::Included(*moment), Bound::Unbounded),
-            Filter::Tag(tag) => tagged(self.reader.clone(), Arc::clone(self.seeds), tag.clone()),
+            Filter::Tag(tag) => tagged(self.reader.clone(), self.seeds, tag),
+            Filter::Topic(topic) => of_topic(self.reader.clone(), topic),
         }
     }
 
@@ -206,20 +217,40 @@ fn boosted(query: Box<dyn Query>, weight: f32) -> Box<dyn Query> {
 }
 
 /// Units of pages that a seed with this tag covers. The seeds may change at any time, so that nothing of it is in the index.
-fn tagged(reader: Reader, seeds: Arc<Vec<Seed>>, tag: String) -> Box<dyn Query> {
-    let seeds: Vec<Seed> = seeds.iter().filter(|seed| seed.tags.contains(&tag)).cloned().collect();
-    let seeds = Arc::new(seeds);
+fn tagged(reader: Reader, seeds: &[Seed], tag: &str) -> Box<dyn Query> {
+    let seeds: Vec<Seed> = seeds.iter().filter(|seed| seed.tags.iter().any(|own| own == tag)).cloned().collect();
+    of_pages(move |key| {
+        let page = reader.page(key).ok().flatten();
+        page.is_some_and(|page| seeds.iter().any(|seed| seed.covers(&page.url, page.depth)))
+    })
+}
+
+/// Units of pages of this topic, as the last pass over the repository found them.
+fn of_topic(reader: Reader, topic: &str) -> Box<dyn Query> {
+    let topics: Vec<TopicId> = topic_ids(&reader, topic);
+    of_pages(move |key| is_of_topic(&reader, key, &topics))
+}
+
+/// The numbers of a topic, by its word.
+pub fn topic_ids(reader: &Reader, topic: &str) -> Vec<TopicId> {
+    reader.topics().filter_map(std::result::Result::ok).filter(|row| *row.word == *topic).map(|row| row.id).collect()
+}
+
+pub fn is_of_topic(reader: &Reader, page: PageKey, topics: &[TopicId]) -> bool {
+    !topics.is_empty() && reader.topics_of(page).is_ok_and(|own| own.iter().any(|of| topics.contains(&of.topic)))
+}
+
+/// Units of the pages that are chosen. Each page is asked once for each part of the index.
+fn of_pages(is_chosen: impl Fn(PageKey) -> bool + Send + Sync + 'static) -> Box<dyn Query> {
+    let is_chosen = Arc::new(is_chosen);
     let predicate = move |segment: &SegmentReader| {
         let of = segment.fast_fields().u64(OF)?;
-        let (reader, seeds) = (reader.clone(), Arc::clone(&seeds));
+        let is_chosen = Arc::clone(&is_chosen);
         let known: Mutex<HashMap<u64, bool>> = Mutex::default();
         Ok(move |unit: u32| {
             let Some(number) = of.first(unit) else { return false };
             let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            *known.entry(number).or_insert_with(|| {
-                let page = reader.page(page_of(number)).ok().flatten();
-                page.is_some_and(|page| seeds.iter().any(|seed| seed.covers(&page.url, page.depth)))
-            })
+            *known.entry(number).or_insert_with(|| is_chosen(page_of(number)))
         })
     };
     Box::new(DocPredicateQuery::from(FunctionPredicate::from(predicate)))

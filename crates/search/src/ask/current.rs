@@ -89,6 +89,7 @@ fn bare(page: &Page, version: u32, score: f32) -> Hit {
         marks: Vec::new(),
         born: None,
         gone: None,
+        anchors: Vec::new(),
     }
 }
 

@@ -42,6 +42,7 @@ impl<'s> FormFinder<'s> {
             fields.body,
             fields.frame,
             fields.url,
+            fields.anchors,
             fields.gone,
             fields.gone_frame,
             fields.after,

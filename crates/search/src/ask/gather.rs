@@ -10,7 +10,7 @@ use super::answer::{Count, Facets, Sort};
 use crate::index::schema::{KIND, LANGUAGE, OF, SITE, TIME};
 
 /// Values of a facet that are told, those with the largest counts.
-const VALUES_MAX: usize = 20;
+pub const VALUES_MAX: usize = 20;
 /// After so long a text counts as half as fresh.
 const HALF_FRESH: Span = Span::from_days(30);
 const DAY_SECS: i64 = 86_400;
@@ -213,6 +213,7 @@ impl Gathered {
             by_language: counts(&self.counts.languages, VALUES_MAX),
             by_month,
             by_kind: counts(&self.counts.kinds, VALUES_MAX),
+            by_topic: Vec::new(),
         }
     }
 }

@@ -10,7 +10,7 @@ use tantivy::query::Query;
 use vernal_model::{EventKind, Moment, Page, PageKey, Span, Version};
 
 use super::answer::{Answer, Facets, Hit, LIMIT_MAX, Sort};
-use super::compiled::{Compiled, QueryMaker, Text, Words};
+use super::compiled::{Compiled, QueryMaker, Text, Words, is_of_topic, topic_ids};
 use super::current::Shown;
 use super::gather::counts;
 use super::matcher::{Matcher, Part, Region};
@@ -180,6 +180,7 @@ fn fitted(
         Filter::After(moment) => read.version.moment >= *moment,
         // The kind of the change that made a version is in its event alone.
         Filter::Kind(kind) => kinds(searching, page.key, read.version.number).iter().any(|own| own == kind),
+        Filter::Topic(topic) => is_of_topic(searching.reader, page.key, &topic_ids(searching.reader, topic)),
         Filter::Tag(tag) => {
             searching.asked.seeds.iter().any(|seed| seed.tags.contains(tag) && seed.covers(&page.url, page.depth))
         }
@@ -252,5 +253,6 @@ fn facets(fitting: &[Fitting]) -> Facets {
         by_language: counts(&languages, VALUES_MAX),
         by_month,
         by_kind: Vec::new(),
+        by_topic: Vec::new(),
     }
 }

@@ -49,6 +49,8 @@ impl Region {
             Scope::Anywhere => true,
             Scope::Title => self == Region::Title,
             Scope::Url => self == Region::Url,
+            // What other pages say is no part of a text.
+            Scope::Anchor => false,
         };
         let by_role = match role {
             None => true,

@@ -46,6 +46,7 @@ pub fn hit(
         born: born(reader, page.key, told.number, told.previous)?,
         gone: Some(removed_text(page, &told)),
         headings: told.headings,
+        anchors: Vec::new(),
         text: shown.text,
         marks: shown.marks,
     })

@@ -1,21 +1,27 @@
 //! Answers one question: reads the query, finds its words, gathers the best units, and makes them hits.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use tantivy::Searcher;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, ExistsQuery, Occur, Query};
+use vernal_model::{Page, TopicId};
 use vernal_repository::Reader;
 
-use super::answer::{Answer, Asked, DEPTH_MAX, Hit, LIMIT_MAX, Within};
-use super::compiled::{Compiled, QueryMaker, Text, compiled};
+use super::answer::{Answer, Asked, Count, DEPTH_MAX, Facets, Hit, LIMIT_MAX, Within};
+use super::compiled::{Compiled, QueryMaker, Text, Words, compiled};
 use super::current::Shown;
 use super::excluded::Excluded;
 use super::forms::FormFinder;
-use super::gather::{Found, Gather, Gathered, best_first};
+use super::gather::{Found, Gather, Gathered, VALUES_MAX, best_first, counts};
+use super::matcher::{Part, Region};
 use super::{held_at, like, past};
+use crate::follow::link_words;
 use crate::index::opened::SearchIndex;
 use crate::index::schema::{Fields, VERSION, page_of};
-use crate::query::expression::{Expression, Filter};
+use crate::query::expression::{Expression, Filter, Scope};
+use crate::query::fault::QueryFault;
 use crate::query::parse;
 use crate::{Error, Result};
 
@@ -60,6 +66,9 @@ impl Searching<'_> {
     fn expression(&self) -> Result<Expression> {
         let asked = self.asked;
         let mut expression = parse::parse(&asked.query, asked.now)?;
+        if matches!(asked.within, Within::Removed | Within::At(_)) {
+            no_anchors(&expression)?;
+        }
         let kind = asked
             .kind
             .as_deref()
@@ -68,6 +77,7 @@ impl Searching<'_> {
         let filters = [
             asked.site.clone().map(Filter::Site),
             asked.tag.clone().map(Filter::Tag),
+            asked.topic.as_deref().map(parse::topic).map(Filter::Topic),
             asked.language.as_deref().map(parse::language).map(Filter::Language),
             kind.map(Filter::Kind),
             asked.since.map(Filter::After),
@@ -118,6 +128,7 @@ impl Searching<'_> {
         let wanted = self.asked.skip + limit;
         let gathered = self.gathered(&*self.query_of(compiled), wanted.max(WEIGHED_MAX))?;
         let facets = gathered.facets();
+        let facets = Facets { by_topic: self.by_topic(&gathered.best)?, ..facets };
         let mut best = self.weighed(gathered.best)?;
         best_first(&mut best);
         let mut hits = Vec::with_capacity(limit);
@@ -149,8 +160,46 @@ impl Searching<'_> {
             return past::hit(self.reader, (&words, self.asked.role), &page, told, found.score).map(Some);
         }
         let version = self.version_of(found)?;
+        let anchors = self.anchors_with(&page, &words)?;
         let shown = Shown { reader: self.reader, asked: words, role: self.asked.role };
-        shown.hit(&page, version, found.score).map(Some)
+        let hit = shown.hit(&page, version, found.score)?;
+        Ok(Some(Hit { anchors, ..hit }))
+    }
+
+    /// What links to a page say that has some of these words.
+    fn anchors_with(&self, page: &Page, asked: &[&Words]) -> Result<Vec<String>> {
+        if self.asked.role.is_some() {
+            return Ok(Vec::new());
+        }
+        let mut anchors = link_words::anchors(self.searcher, self.fields, page.url.fingerprint().0)?;
+        let is_of_links = |words: &&&Words| matches!(words.scope, Scope::Anywhere | Scope::Anchor);
+        anchors.retain(|text| {
+            // The words are held against it as against any text.
+            let part = Part::of(Region::Main, text);
+            asked.iter().filter(is_of_links).any(|words| !part.places(words).is_empty())
+        });
+        Ok(anchors)
+    }
+
+    /// How the best divide by topic. All of them would cost a row each.
+    fn by_topic(&self, best: &[Found]) -> Result<Vec<Count>> {
+        if self.reader.topic_mark()?.topics == 0 {
+            return Ok(Vec::new());
+        }
+        let pages: BTreeSet<u64> = best.iter().take(WEIGHED_MAX).map(|found| found.page).collect();
+        let mut by_id: HashMap<TopicId, u64> = HashMap::default();
+        for page in pages {
+            for of in self.reader.topics_of(page_of(page))? {
+                *by_id.entry(of.topic).or_default() += 1;
+            }
+        }
+        let mut named = HashMap::default();
+        for (id, count) in by_id {
+            if let Some(row) = self.reader.topic(id)? {
+                named.insert(row.word.into_string(), count);
+            }
+        }
+        Ok(counts(&named, VALUES_MAX))
     }
 
     fn version_of(&self, found: &Found) -> Result<u32> {
@@ -158,6 +207,18 @@ impl Searching<'_> {
         let column = segment.fast_fields().u64(VERSION).map_err(Error::index("read a unit of the index"))?;
         Ok(column.first(found.address.doc_id).unwrap_or_default() as u32)
     }
+}
+
+/// What links said once is not known.
+fn no_anchors(expression: &Expression) -> Result<()> {
+    let mut column = None;
+    expression.each_text(&mut |text| {
+        if text.scope == Scope::Anchor {
+            column = column.or(Some(text.column));
+        }
+    });
+    let what = "what links say is known of current text alone";
+    column.map_or(Ok(()), |column| Err(QueryFault::new(column, what).into()))
 }
 
 /// The language that a query names beside everything else, whose stems alone are then tried.

@@ -1,17 +1,20 @@
 //! Follows the events of the journal, batch by batch, and commits with the place that was reached.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet, HashSetExt};
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{IndexWriter, TantivyDocument, Term};
-use vernal_model::{Event, EventKind, PageKey};
+use vernal_model::{Event, EventKind, PageKey, Url};
 use vernal_repository::{Cursor, Reader};
 
 use super::kept::{self, ReadVersion, read_version};
+use super::link_words;
 use super::page_unit::{Source, language, page_unit};
 use super::removed::{self, Removal};
+use super::stale::StaleAnchors;
+use super::writer::{begin_purge, purge, writer_of};
+use crate::index::held_unit::{addresses, held_unit};
 use crate::index::opened::SearchIndex;
 use crate::index::place::Place;
 use crate::index::schema::number_of;
@@ -19,10 +22,8 @@ use crate::{Error, Result};
 
 /// Events that are read at once.
 pub const BATCH_EVENTS: usize = 256;
-/// Units in memory before they are written as a segment; the least that the library takes is 15 MB.
-const WRITER_BYTES: usize = 24 << 20;
-/// A segment of which more is replaced or removed is written anew.
-const REPLACED_SHARE_MAX: f32 = 0.4;
+/// Pages whose words of links are looked at again at once.
+const STALE_AT_ONCE: usize = 256;
 /// Versions that were read last. The next change of a page begins with one of them.
 const KEPT_VERSIONS: usize = 64;
 /// Text of all of them together.
@@ -48,23 +49,19 @@ pub struct Follower {
     progress: Progress,
     /// Units or removals that the last commit does not have.
     is_changed: bool,
+    /// Pages whose words of links may be others now.
+    stale: StaleAnchors,
     recent: VecDeque<(PageKey, Arc<ReadVersion>)>,
     /// Pages whose events the last commit does not have.
     uncommitted: HashSet<PageKey>,
+    /// Pages were erased, and files may still have their words.
+    purges: bool,
 }
 
 impl Follower {
     /// There is at most one at a time.
     pub fn of(index: &SearchIndex, reader: Reader) -> Result<Follower> {
-        let options = IndexWriterOptions::builder()
-            .memory_budget_per_thread(WRITER_BYTES)
-            .num_worker_threads(1)
-            .num_merge_threads(1)
-            .build();
-        let writer = index.library().writer_with_options(options).map_err(Error::index("write the search index"))?;
-        let mut merges = LogMergePolicy::default();
-        merges.set_del_docs_ratio_before_merge(REPLACED_SHARE_MAX);
-        writer.set_merge_policy(Box::new(merges));
+        let writer = writer_of(index)?;
         let place = index.place();
         let progress = Progress { cursor: place.cursor, ..Progress::default() };
         Ok(Follower {
@@ -74,8 +71,10 @@ impl Follower {
             place,
             progress,
             is_changed: false,
+            stale: StaleAnchors::of(place.has_anchors),
             recent: VecDeque::with_capacity(KEPT_VERSIONS),
             uncommitted: HashSet::new(),
+            purges: index.is_to_purge(),
         })
     }
 
@@ -94,7 +93,7 @@ impl Follower {
         for (cursor, id, event) in &events {
             self.event(*cursor, event, last_of.get(&event.page) == Some(cursor))?;
             self.uncommitted.insert(event.page);
-            self.place = Place { cursor: *cursor, last: Some((*cursor, *id)) };
+            self.place = Place { cursor: *cursor, last: Some((*cursor, *id)), ..self.place };
         }
         if !is_full {
             self.place.cursor = self.place.cursor.max(end);
@@ -106,7 +105,9 @@ impl Follower {
 
     /// Makes everything that was taken durable, together with its place, and shows it to those who ask.
     pub fn commit(&mut self) -> Result<()> {
-        if !self.is_changed {
+        let had_anchors = self.place.has_anchors;
+        self.place.has_anchors = self.stale.is_empty();
+        if !self.is_changed && !self.must_purge() && had_anchors == self.place.has_anchors {
             self.index.note_place(self.place);
             return Ok(());
         }
@@ -116,25 +117,86 @@ impl Follower {
         prepared.commit().map_err(Error::index(act))?;
         self.is_changed = false;
         self.uncommitted.clear();
-        self.index.show(self.place)
+        self.index.show(self.place)?;
+        if self.must_purge() {
+            self.purges = !purge(&mut self.writer, &self.index)?
+        }
+        Ok(())
     }
 
-    /// Takes all events that there are. `told` hears of each batch and says whether to go on; what was taken is committed.
+    /// Whether files are to be written anew: not before what the links of an erased page said is gone from other units.
+    fn must_purge(&self) -> bool {
+        self.purges && self.stale.is_empty()
+    }
+
+    /// Takes all events that there are, and gives all pages the words of the links to them. `told` hears of each batch and says
+    /// whether to go on; what was taken is committed.
     pub fn catch_up(&mut self, mut told: impl FnMut(Progress) -> bool) -> Result<()> {
+        if !self.take_all(&mut told)? {
+            return self.commit();
+        }
+        while self.refresh_anchors()? && told(self.progress) {}
+        self.commit()
+    }
+
+    /// Takes all events that there are. Much of it is committed on the way, and the rest is not. `told` hears of each batch and
+    /// says whether to go on; returns whether it did to the end.
+    pub fn take_all(&mut self, told: &mut dyn FnMut(Progress) -> bool) -> Result<bool> {
         /// A commit costs some ten milliseconds, and what came after the last one is done again after a crash.
         const COMMIT_EVENTS: u64 = 20_000;
         let mut committed = self.progress.events;
         loop {
             let is_more = self.take(BATCH_EVENTS)?;
-            let goes_on = told(self.progress);
-            if !is_more || !goes_on || self.progress.events - committed >= COMMIT_EVENTS {
+            if !told(self.progress) {
+                return Ok(false);
+            }
+            if !is_more {
+                return Ok(true);
+            }
+            if self.progress.events - committed >= COMMIT_EVENTS {
                 self.commit()?;
                 committed = self.progress.events;
             }
-            if !is_more || !goes_on {
-                return Ok(());
-            }
         }
+    }
+
+    /// Whether the last commit lacks something of what was taken.
+    pub fn has_uncommitted(&self) -> bool {
+        self.is_changed
+    }
+
+    /// Whether pages may lack words of links to them, or have some that are no longer there.
+    pub fn has_stale_anchors(&self) -> bool {
+        !self.stale.is_empty()
+    }
+
+    /// Looks again at what links say of some of the pages for which it may have changed. Returns whether there are more. What was
+    /// taken is committed before, because only the links of committed units can be asked.
+    pub fn refresh_anchors(&mut self) -> Result<bool> {
+        if self.stale.is_empty() {
+            return Ok(false);
+        }
+        if !self.uncommitted.is_empty() {
+            self.commit()?;
+        }
+        let (searcher, _) = self.index.searcher();
+        for address in self.stale.next(STALE_AT_ONCE, || addresses(&searcher))? {
+            let Some(unit) = held_unit(&searcher, self.index.fields(), address)? else { continue };
+            let anchors = link_words::anchors(&searcher, self.index.fields(), address)?;
+            if link_words::digest(&anchors) == unit.anchors_digest {
+                continue;
+            }
+            let Some(page) = self.reader.page(unit.page)? else { continue };
+            let Some(read) = self.read(unit.page, &page.url, unit.version)? else { continue };
+            if read.document.directives.noindex {
+                continue;
+            }
+            let source = Source { page: unit.page, url: &page.url, kinds: unit.kinds, time: unit.time };
+            let unit = page_unit(self.index.fields(), &source, &read, &anchors);
+            self.remove_page(source.page);
+            self.add(unit)?;
+        }
+        Ok(!self.stale.is_empty())
     }
 
     /// Waits for merges that are under way and ends.
@@ -152,17 +214,16 @@ impl Follower {
         let is_second_name = self.reader.first_name_at(event.page, cursor)?.is_some();
         match event.kind {
             EventKind::Erased => {
+                self.recent.retain(|(page, _)| *page != event.page);
+                self.purges = true;
+                begin_purge(&mut self.writer, &self.index)?;
+                // What its links said went with its body.
+                self.stale.mark_all();
                 self.remove_all(event.page);
                 Ok(())
             }
-            EventKind::Joined => {
-                self.remove_page(event.page);
-                Ok(())
-            }
-            _ if is_second_name => {
-                self.remove_page(event.page);
-                Ok(())
-            }
+            EventKind::Joined => self.left(event),
+            _ if is_second_name => self.left(event),
             EventKind::Gone | EventKind::Moved => self.ended(cursor, event),
             EventKind::Imported => self.put_in(cursor, event),
             _ => self.went_on(cursor, event, is_last),
@@ -171,9 +232,9 @@ impl Follower {
 
     /// The page is gone or redirects: it has no current text, and all that it had is removed text.
     fn ended(&mut self, cursor: Cursor, event: &Event) -> Result<()> {
-        self.remove_page(event.page);
+        self.left(event)?;
         let Some(number) = event.previous else { return Ok(()) };
-        let Some(old) = self.read(event, number)? else { return Ok(()) };
+        let Some(old) = self.read(event.page, &event.url, number)? else { return Ok(()) };
         if old.document.directives.noindex {
             self.remove_all(event.page);
             return Ok(());
@@ -183,10 +244,47 @@ impl Follower {
         self.add_removals(event, &language(&old), &removals)
     }
 
+    /// The page has no unit any more, and nothing is known of the links that it had.
+    fn left(&mut self, event: &Event) -> Result<()> {
+        self.remove_page(event.page);
+        self.mark_links(event, event.previous.or(event.version), None)
+    }
+
+    /// The pages that these links lead to are looked at again, those of them that both versions have left out.
+    fn mark_links(&mut self, event: &Event, old: Option<u32>, new: Option<&ReadVersion>) -> Result<()> {
+        if self.stale.is_all() {
+            return Ok(());
+        }
+        let terms = |read: &ReadVersion| link_words::terms(&event.url, read);
+        let new_terms = new.map(terms).unwrap_or_default();
+        // Most changes leave the links alone: then the older body is not read again.
+        if !self.uncommitted.contains(&event.page) {
+            let (searcher, _) = self.index.searcher();
+            let unit = held_unit(&searcher, self.index.fields(), event.url.fingerprint().0)?;
+            let digest = link_words::digest(&new_terms);
+            if unit.is_some_and(|unit| Some(unit.version) == old && unit.links_digest == digest) {
+                return Ok(());
+            }
+        }
+        let old_terms = match old {
+            None => BTreeSet::new(),
+            Some(number) => match self.read(event.page, &event.url, number)? {
+                Some(old) => terms(&old),
+                // Its body is not kept any more.
+                None => {
+                    self.stale.mark_all();
+                    return Ok(());
+                }
+            },
+        };
+        self.stale.mark(old_terms.symmetric_difference(&new_terms));
+        Ok(())
+    }
+
     /// A version from before the newest came with an archive: what it no longer has is removed text, and the text of now stays.
     fn put_in(&mut self, cursor: Cursor, event: &Event) -> Result<()> {
         let Some(number) = event.version else { return Ok(()) };
-        let new = self.read(event, number)?;
+        let new = self.read(event.page, &event.url, number)?;
         if new.as_ref().is_some_and(|new| new.document.directives.noindex) {
             return Ok(());
         }
@@ -201,13 +299,18 @@ impl Follower {
                 None => return Ok(()),
             },
         };
-        let new = self.read(event, number)?;
+        let new = self.read(event.page, &event.url, number)?;
         let has_no_text = match &new {
             // Sitemaps, feeds and tables are read for the pages that they name.
             Some(read) => read.document.directives.noindex || read.document.listing.is_some(),
             // Without a body the row of the newest version tells.
             None => self.reader.document(event.page)?.is_some_and(|row| row.directives.noindex),
         };
+        // A page that came back had no unit before.
+        let old = event.previous.filter(|previous| *previous != number && event.kind != EventKind::Back);
+        if new.is_some() || old.is_some() {
+            self.mark_links(event, old, new.as_deref())?;
+        }
         if has_no_text {
             self.remove_all(event.page);
             return Ok(());
@@ -216,7 +319,9 @@ impl Follower {
         if is_last {
             self.remove_page(event.page);
             if let Some(read) = &new {
-                let unit = page_unit(self.index.fields(), &Source::of(event), read);
+                let (searcher, _) = self.index.searcher();
+                let anchors = link_words::anchors(&searcher, self.index.fields(), event.url.fingerprint().0)?;
+                let unit = page_unit(self.index.fields(), &Source::of(event), read, &anchors);
                 self.add(unit)?;
             }
         }
@@ -232,7 +337,7 @@ impl Follower {
         // was none. So the older body of most changes is not read again.
         let tells_all = removed::tells_all(event);
         let needs_old = !tells_all || self.uncommitted.contains(&event.page) || !self.index.has_page(event.page)?;
-        let old = if needs_old { self.read(event, previous)? } else { None };
+        let old = if needs_old { self.read(event.page, &event.url, previous)? } else { None };
         if old.as_ref().is_some_and(|old| old.document.directives.noindex) {
             return Ok(());
         }
@@ -268,15 +373,15 @@ impl Follower {
         self.writer.delete_term(Term::from_field_u64(self.index.fields().of, number_of(page)));
     }
 
-    fn read(&mut self, event: &Event, number: u32) -> Result<Option<Arc<ReadVersion>>> {
-        let is_it = |(page, read): &&(PageKey, Arc<ReadVersion>)| (*page, read.version.number) == (event.page, number);
+    fn read(&mut self, page: PageKey, url: &Url, number: u32) -> Result<Option<Arc<ReadVersion>>> {
+        let is_it = |(of, read): &&(PageKey, Arc<ReadVersion>)| (*of, read.version.number) == (page, number);
         if let Some((_, read)) = self.recent.iter().find(is_it) {
             return Ok(Some(Arc::clone(read)));
         }
-        let Some(read) = read_version(&self.reader, event.page, &event.url, number)?.map(Arc::new) else {
+        let Some(read) = read_version(&self.reader, page, url, number)?.map(Arc::new) else {
             return Ok(None);
         };
-        self.recent.push_back((event.page, Arc::clone(&read)));
+        self.recent.push_back((page, Arc::clone(&read)));
         let mut bytes: usize = self.recent.iter().map(|(_, read)| read.document.text.len()).sum();
         while self.recent.len() > KEPT_VERSIONS || bytes > KEPT_TEXT_BYTES {
             let Some((_, oldest)) = self.recent.pop_front() else { break };

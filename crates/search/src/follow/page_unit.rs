@@ -4,6 +4,7 @@ use tantivy::TantivyDocument;
 use vernal_model::{Event, EventKind, Moment, PageKey, Role, Url};
 
 use super::kept::ReadVersion;
+use super::link_words;
 use crate::analysis::language::language_of;
 use crate::index::schema::{Fields, number_of};
 
@@ -11,15 +12,15 @@ use crate::index::schema::{Fields, number_of};
 pub struct Source<'e> {
     pub page: PageKey,
     pub url: &'e Url,
-    pub kinds: Vec<&'static str>,
+    pub kinds: Vec<String>,
     pub time: Moment,
 }
 
 impl<'e> Source<'e> {
     pub fn of(event: &'e Event) -> Source<'e> {
         let kinds = match event.kind {
-            EventKind::New => vec!["new"],
-            _ => event.change.left.iter().map(|kind| kind.name()).collect(),
+            EventKind::New => vec!["new".to_owned()],
+            _ => event.change.left.iter().map(|kind| kind.name().to_owned()).collect(),
         };
         Source { page: event.page, url: &event.url, kinds, time: event.seen_different }
     }
@@ -49,11 +50,18 @@ pub fn language(read: &ReadVersion) -> String {
     language_of(&read.document.language, &sample)
 }
 
-pub fn page_unit(fields: &Fields, source: &Source<'_>, read: &ReadVersion) -> TantivyDocument {
+/// `anchors`: the words of links to it.
+pub fn page_unit(fields: &Fields, source: &Source<'_>, read: &ReadVersion, anchors: &[String]) -> TantivyDocument {
     let document = &read.document;
     let mut unit = source.unit(fields, &language(read));
     unit.add_u64(fields.current, number_of(source.page));
     unit.add_u64(fields.version, u64::from(read.version.number));
+    unit.add_u64(fields.address, source.url.fingerprint().0);
+    unit.add_u64(fields.anchors_digest, link_words::digest(anchors));
+    anchors.iter().for_each(|text| unit.add_text(fields.anchors, text));
+    let links = link_words::terms(source.url, read);
+    unit.add_u64(fields.links_digest, link_words::digest(&links));
+    links.iter().for_each(|term| unit.add_bytes(fields.link, term));
     unit.add_text(fields.url, source.url.as_str());
     unit.add_text(fields.title, &document.title);
     for (one, text) in document.paragraphs.iter().zip(read.texts()) {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tantivy::postings::SegmentPostings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED, Term};
 use vernal_model::PageKey;
@@ -14,6 +15,8 @@ use crate::{Error, Result};
 
 /// The folder within the data folder.
 pub const FOLDER: &str = "search";
+/// A file that says that pages were erased whose words may still be in files of the index.
+const TO_PURGE_FILE: &str = "to-purge";
 
 /// The checksums of an index up to this size are compared at each opening. A larger one is checked as it is read.
 const CHECKED_BYTES_MAX: u64 = 64 << 20;
@@ -173,6 +176,20 @@ impl SearchIndex {
         })
     }
 
+    /// Whether pages were erased whose words may still be in its files.
+    pub(crate) fn is_to_purge(&self) -> bool {
+        self.inner.dir.join(TO_PURGE_FILE).exists()
+    }
+
+    pub(crate) fn set_to_purge(&self, is_so: bool) -> Result<()> {
+        let path = self.inner.dir.join(TO_PURGE_FILE);
+        match (is_so, path.exists()) {
+            (true, false) => std::fs::write(&path, []).map_err(Error::io("make", &path)),
+            (false, true) => std::fs::remove_file(&path).map_err(Error::io("remove", &path)),
+            _ => Ok(()),
+        }
+    }
+
     /// The files that the index lies in, added up.
     pub fn bytes(&self) -> u64 {
         bytes_of(&self.inner.dir)
@@ -182,14 +199,17 @@ impl SearchIndex {
 /// Whether a segment has a unit with this term that was not replaced since.
 fn has_term(segment: &SegmentReader, term: &Term) -> tantivy::Result<bool> {
     let units = segment.inverted_index(term.field())?.read_postings(term, IndexRecordOption::Basic)?;
-    let Some(mut units) = units else { return Ok(false) };
-    while units.doc() != TERMINATED {
-        if !segment.is_deleted(units.doc()) {
-            return Ok(true);
-        }
+    Ok(units.is_some_and(|units| count_held(segment, units, 1) > 0))
+}
+
+/// How many of these units were not replaced since, counted up to a limit.
+pub(crate) fn count_held(segment: &SegmentReader, mut units: SegmentPostings, most: usize) -> usize {
+    let mut held = 0;
+    while held < most && units.doc() != TERMINATED {
+        held += usize::from(!segment.is_deleted(units.doc()));
         units.advance();
     }
-    Ok(false)
+    held
 }
 
 /// The place of an index, if it has our fields and its files are whole.

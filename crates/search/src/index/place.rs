@@ -6,7 +6,7 @@ use vernal_repository::{Cursor, EventId, Reader};
 use crate::Result;
 
 /// Another number means other units or fields: such an index is made anew.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
@@ -14,6 +14,8 @@ pub struct Place {
     pub cursor: Cursor,
     /// The last event that is in it, by which another journal is recognised.
     pub last: Option<(Cursor, EventId)>,
+    /// Whether every page has the words of all links to it that are in the index.
+    pub has_anchors: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -21,18 +23,22 @@ struct Payload {
     format: u32,
     cursor: Cursor,
     last: Option<(Cursor, EventId)>,
+    #[serde(default)]
+    has_anchors: bool,
 }
 
 impl Place {
     pub fn to_payload(self) -> String {
-        let payload = Payload { format: FORMAT, cursor: self.cursor, last: self.last };
+        let Place { cursor, last, has_anchors } = self;
+        let payload = Payload { format: FORMAT, cursor, last, has_anchors };
         serde_json::to_string(&payload).expect("numbers are always JSON")
     }
 
     /// `None` if it was written in another format.
     pub fn of_payload(text: &str) -> Option<Place> {
         let payload: Payload = serde_json::from_str(text).ok()?;
-        (payload.format == FORMAT).then_some(Place { cursor: payload.cursor, last: payload.last })
+        let Payload { format, cursor, last, has_anchors } = payload;
+        (format == FORMAT).then_some(Place { cursor, last, has_anchors })
     }
 
     /// Whether this journal has what the index says it has read.

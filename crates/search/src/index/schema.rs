@@ -2,7 +2,7 @@
 
 use tantivy::Index;
 use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+    BytesOptions, FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 use vernal_model::{PageKey, Partition};
 
@@ -15,6 +15,9 @@ pub const LANGUAGE: &str = "language";
 pub const KIND: &str = "kind";
 pub const TIME: &str = "time";
 pub const VERSION: &str = "version";
+pub const ADDRESS: &str = "address";
+pub const ANCHORS_DIGEST: &str = "anchors_digest";
+pub const LINKS_DIGEST: &str = "links_digest";
 
 /// Pages and removed paragraphs have their text in different fields, so that the counts of one say nothing of the other.
 #[derive(Copy, Clone, Debug)]
@@ -31,6 +34,8 @@ pub struct Fields {
     pub time: Field,
     /// The version of a page's text.
     pub version: Field,
+    /// The fingerprint of a page's URL, by which links name it.
+    pub address: Field,
     pub url: Field,
     pub title: Field,
     pub headings: Field,
@@ -38,6 +43,12 @@ pub struct Fields {
     pub body: Field,
     /// Menus, headers and footers.
     pub frame: Field,
+    /// The words of links to the page, and one number for them.
+    pub anchors: Field,
+    pub anchors_digest: Field,
+    /// The links out of the page (see `follow::link_words`), and one number for all of them.
+    pub link: Field,
+    pub links_digest: Field,
     /// The words of a removed paragraph, of main text and of the frame.
     pub gone: Field,
     pub gone_frame: Field,
@@ -62,11 +73,16 @@ pub fn schema() -> (Schema, Fields) {
         kind: builder.add_text_field(KIND, STRING | FAST),
         time: builder.add_i64_field(TIME, FAST),
         version: builder.add_u64_field(VERSION, FAST),
+        address: builder.add_u64_field(ADDRESS, FAST | INDEXED),
         url: builder.add_text_field("url", text.clone()),
         title: builder.add_text_field("title", text.clone()),
         headings: builder.add_text_field("headings", text.clone()),
         body: builder.add_text_field("body", text.clone()),
         frame: builder.add_text_field("frame", text.clone()),
+        anchors: builder.add_text_field("anchors", text.clone()),
+        anchors_digest: builder.add_u64_field(ANCHORS_DIGEST, FAST),
+        link: builder.add_bytes_field("link", BytesOptions::default().set_indexed()),
+        links_digest: builder.add_u64_field(LINKS_DIGEST, FAST),
         gone: builder.add_text_field("gone", text.clone()),
         gone_frame: builder.add_text_field("gone_frame", text.clone()),
         after: builder.add_text_field("after", text),

@@ -37,6 +37,8 @@ pub enum Scope {
     Anywhere,
     Title,
     Url,
+    /// In links of other pages to it.
+    Anchor,
 }
 
 /// What a page or a paragraph must be, whatever its words are.
@@ -46,6 +48,7 @@ pub enum Filter {
     Language(String),
     Kind(String),
     Tag(String),
+    Topic(String),
     Before(Moment),
     After(Moment),
 }

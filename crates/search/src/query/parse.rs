@@ -16,7 +16,7 @@ pub const DEPTH_MAX: usize = 16;
 /// A shorter prefix would stand for a large part of all words.
 pub const PREFIX_LETTERS_MIN: usize = 2;
 
-const FIELDS: [&str; 8] = ["site", "title", "lang", "url", "before", "after", "tag", "kind"];
+const FIELDS: [&str; 10] = ["site", "title", "anchor", "lang", "url", "before", "after", "tag", "topic", "kind"];
 
 /// Reads a query; an empty one asks for everything. `now` is what ages such as `7d` are counted from.
 pub fn parse(text: &str, now: Moment) -> Read<Expression> {
@@ -129,6 +129,7 @@ impl<'t> Parser<'t> {
         match name {
             "title" => self.text(value, Scope::Title, quoted, place),
             "url" => self.text(value, Scope::Url, quoted, place),
+            "anchor" => self.text(value, Scope::Anchor, quoted, place),
             _ => filter(name, value, place, self.now).map(Expression::Filter),
         }
     }
@@ -200,6 +201,7 @@ fn filter(name: &str, value: &str, column: usize, now: Moment) -> Read<Filter> {
         "site" => Filter::Site(value.to_lowercase()),
         "lang" => Filter::Language(language(value)),
         "tag" => Filter::Tag(value.to_owned()),
+        "topic" => Filter::Topic(topic(value)),
         "before" => Filter::Before(moment()?),
         "after" => Filter::After(moment()?),
         _ => Filter::Kind(kind(value, column)?),
@@ -209,6 +211,11 @@ fn filter(name: &str, value: &str, column: usize, now: Moment) -> Read<Filter> {
 /// The first part of the tag of a language.
 pub fn language(value: &str) -> String {
     value.split(['-', '_']).next().unwrap_or_default().to_lowercase()
+}
+
+/// Topics are words in lower case.
+pub fn topic(value: &str) -> String {
+    value.trim().to_lowercase()
 }
 
 /// The kinds of change, and `new` for first versions.
@@ -282,6 +289,7 @@ mod tests {
         assert_eq!(asked("\"Terms of Use\""), ("terms of use".into(), Form::Exact, Scope::Anywhere));
         assert_eq!(asked("title:Café"), ("cafe".into(), Form::Stem, Scope::Title));
         assert_eq!(asked("url:docs/kafka"), ("docs kafka".into(), Form::Exact, Scope::Url));
+        assert_eq!(asked("anchor:\"read more\""), ("read more".into(), Form::Exact, Scope::Anchor));
         assert_eq!(asked("conn*"), ("conn".into(), Form::Prefix, Scope::Anywhere));
         assert_eq!(asked("日本語"), ("日本 本語".into(), Form::Exact, Scope::Anywhere));
         assert_eq!(asked("語"), ("語".into(), Form::Prefix, Scope::Anywhere));
@@ -293,6 +301,7 @@ mod tests {
         assert_eq!(read("site:A.example:8080"), Expression::Filter(Filter::Site("a.example:8080".into())));
         assert_eq!(read("lang:de-AT"), Expression::Filter(Filter::Language("de".into())));
         assert_eq!(read("tag:\"two words\""), Expression::Filter(Filter::Tag("two words".into())));
+        assert_eq!(read("topic:Sport"), Expression::Filter(Filter::Topic("sport".into())));
         let day = Moment::parse("2026-05-01", Moment::EPOCH).unwrap();
         assert_eq!(read("before:2026-05-01"), Expression::Filter(Filter::Before(day)));
         assert_eq!(read("kind:content"), Expression::Filter(Filter::Kind("content".into())));
@@ -305,13 +314,21 @@ mod tests {
         assert_eq!(fault("aa) bb").0, 3);
         assert_eq!(
             fault("äö tytle:x"),
-            (4, "there is no field `tytle`; there are site, title, lang, url, before, after, tag, kind".into())
+            (
+                4,
+                "there is no field `tytle`; there are site, title, anchor, lang, url, before, after, tag, topic, kind"
+                    .into()
+            )
         );
         assert_eq!(fault("aa OR").0, 6);
         assert_eq!(fault("OR aa").0, 1);
         assert_eq!(fault("before:yesterday").0, 8);
         assert_eq!(fault("kind:colour").0, 6);
         assert_eq!(fault("title:").0, 7);
+        assert_eq!(fault("aa anchor:").0, 11);
+        assert_eq!(fault("anchor:!!").0, 8);
+        assert_eq!(fault("topic:").0, 7);
+        assert_eq!(fault("topic:a:b").0, 7);
         assert_eq!(fault("aa !!").0, 4);
         assert_eq!(fault("a*").0, 1);
         assert_eq!(fault("()").0, 2);
@@ -323,7 +340,7 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_is_typed_is_read_or_refused_at_a_place_within(
-            query in "\\PC{0,40}|[ab()\"*: \\-日]{0,40}|((site|title|tag|OR|AND|NOT|before)[: ]?[a\"(*) -]?){0,12}",
+            query in "\\PC{0,40}|[ab()\"*: \\-日]{0,40}|((site|title|tag|anchor|topic|OR|AND|NOT|before)[: ]?[a\"(*) -]?){0,12}",
         ) {
             if let Err(fault) = parse(&query, Moment::from_secs(1_800_000_000)) {
                 prop_assert!((1..=query.chars().count() + 1).contains(&fault.column), "{fault}");

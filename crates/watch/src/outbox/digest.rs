@@ -25,8 +25,10 @@ impl Held {
         Held { due, events: Vec::new(), more: 0 }
     }
 
-    /// Takes an event. A page that changes back and forth is one event, with the number of times.
-    pub fn take(&mut self, told: Told) {
+    /// Takes an event that is to be told then at the latest. A page that changes back and forth is one event, with the number
+    /// of times.
+    pub fn take(&mut self, told: Told, due: Moment) {
+        self.due = self.due.min(due);
         let told = told.bounded(WORDS_BYTES_MAX);
         let is_same = |one: &&mut Told| one.url == told.url && one.change.flapping && told.change.flapping;
         if let Some(known) = self.events.iter_mut().find(is_same) {
@@ -84,7 +86,7 @@ mod tests {
             ("e3", "a.example", "z", Degree::Large),
             ("e4", "a.example", "y", Degree::Moderate),
         ] {
-            held.take(told(id, site, path, degree));
+            held.take(told(id, site, path, degree), Moment::EPOCH);
         }
         let (name, alert) = held.closed().unwrap();
         let ids: Vec<&str> = alert.events.iter().map(|told| told.id.as_str()).collect();
@@ -96,7 +98,8 @@ mod tests {
     fn a_digest_has_a_limit_and_counts_what_is_beyond_it() {
         let mut held = Held::new(Moment::EPOCH);
         for number in 0..EVENTS_MAX + 7 {
-            held.take(told(&format!("e{number}"), "a.example", &number.to_string(), Degree::Slight));
+            let one = told(&format!("e{number}"), "a.example", &number.to_string(), Degree::Slight);
+            held.take(one, Moment::EPOCH);
         }
         let (_, alert) = held.closed().unwrap();
         assert_eq!((alert.events.len(), alert.more), (EVENTS_MAX, 7));
@@ -108,7 +111,7 @@ mod tests {
         for number in 0..14 {
             let mut one = told(&format!("e{number}"), "a.example", "x", Degree::Slight);
             one.change.flapping = true;
-            held.take(one);
+            held.take(one, Moment::EPOCH);
         }
         let (name, alert) = held.closed().unwrap();
         assert_eq!((name.as_str(), alert.events.len()), ("digest-e0", 1));

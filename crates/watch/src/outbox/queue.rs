@@ -31,7 +31,9 @@ pub fn due(state: &State, under_way: &HashSet<String>, now: Moment) -> Vec<Deliv
         for delivery in queue {
             let is_first = delivery.pages().all(|page| !pages_before.contains(page));
             pages_before.extend(delivery.pages());
-            if is_first && !under_way.contains(&delivery.id) && (delivery.next <= now || route.is_failing()) {
+            let is_due = delivery.next <= now || route.is_failing();
+            let is_quiet = || state.loud_at(&delivery.watch, route, now) > now;
+            if is_first && is_due && !under_way.contains(&delivery.id) && !is_quiet() {
                 free.push(delivery);
             }
         }

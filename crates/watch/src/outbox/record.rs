@@ -28,7 +28,7 @@ pub enum Record {
         at: Moment,
     },
     Deliver(Box<Delivery>),
-    /// An event waits for a digest, which is due then unless one is already.
+    /// An event waits for a digest, which is due then unless one is due sooner.
     Held {
         watch: String,
         route: String,

@@ -62,17 +62,19 @@ impl Schedule {
     }
 }
 
+/// A time of the day, such as 07:00.
+pub(super) fn clock_time(text: &str) -> Option<Time> {
+    let (hour, minute) = text.split_once(':')?;
+    Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()
+}
+
 impl FromStr for Schedule {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not when: give at-once, hourly, daily 07:00 or weekly mon 07:00");
         let words: Vec<&str> = text.split_whitespace().collect();
-        let time = |text: &str| -> Result<Time, String> {
-            let (hour, minute) = text.split_once(':').ok_or_else(wrong)?;
-            let (hour, minute) = (hour.parse().map_err(|_| wrong())?, minute.parse().map_err(|_| wrong())?);
-            Time::new(hour, minute, 0, 0).map_err(|_| wrong())
-        };
+        let time = |text: &str| clock_time(text).ok_or_else(wrong);
         let weekday =
             |text: &str| WEEKDAYS.iter().find(|(name, _)| *name == text).map(|(_, day)| *day).ok_or_else(wrong);
         match &words[..] {

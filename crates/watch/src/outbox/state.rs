@@ -1,6 +1,6 @@
 //! Watches, routes, deliveries and places in the feed: the records of the log applied, one after the other.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,9 @@ pub struct WatchEntry {
     pub trouble: Option<Trouble>,
     /// By route.
     pub held: BTreeMap<String, Held>,
+    /// The settings that made it, and that alone change it.
+    #[serde(default)]
+    pub from: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,6 +60,9 @@ pub struct RouteEntry {
     pub failures: u32,
     /// A failing route is not asked before this.
     pub retry: Moment,
+    /// The settings that made it, and that alone change it.
+    #[serde(default)]
+    pub from: Option<String>,
 }
 
 /// That a watch has lost what it is over, until it is back or somebody acknowledges it.
@@ -86,7 +92,7 @@ pub enum TroubleKind {
 
 impl RouteEntry {
     pub fn new(route: Route) -> RouteEntry {
-        RouteEntry { route, disabled: None, failures: 0, retry: Moment::EPOCH }
+        RouteEntry { route, disabled: None, failures: 0, retry: Moment::EPOCH, from: None }
     }
 
     pub fn is_failing(&self) -> bool {
@@ -102,6 +108,15 @@ impl State {
 
     pub fn all_routes(&self) -> impl Iterator<Item = &RouteEntry> {
         self.programs.values().chain(self.routes.values())
+    }
+
+    /// When something for this route may be sent: now, or when the quiet of the route and of the watch is over.
+    pub fn loud_at(&self, watch: &str, route: &RouteEntry, now: Moment) -> Moment {
+        let zone = route.route.zone();
+        let of_watch = self.watches.get(watch).and_then(|entry| entry.watch.quiet);
+        let quiets = [route.route.quiet, of_watch];
+        // Where one quiet ends in the other, the other one goes on.
+        (0..quiets.len()).fold(now, |at, _| quiets.into_iter().flatten().fold(at, |at, quiet| quiet.end(at, &zone)))
     }
 
     pub fn delivery(&self, id: &str) -> Option<&Delivery> {
@@ -146,7 +161,7 @@ impl State {
             Record::Deliver(delivery) => self.deliver(*delivery),
             Record::Held { watch, route, told, due } => {
                 if let Some(entry) = self.watches.get_mut(&watch) {
-                    entry.held.entry(route).or_insert_with(|| Held::new(due)).take(*told);
+                    entry.held.entry(route).or_insert_with(|| Held::new(due)).take(*told, due);
                 }
             }
             Record::Released { watch, route } => {
@@ -212,6 +227,14 @@ impl State {
             // The three days begin anew.
             (delivery.state, delivery.made, delivery.next, delivery.tries) = (DeliveryState::Waiting, at, at, 0);
         }
+    }
+
+    /// The addresses of pages whose words are kept here.
+    pub fn urls_told(&self) -> BTreeSet<String> {
+        let held = self.watches.values().flat_map(|entry| entry.held.values().flat_map(|held| &held.events));
+        let kept = self.deliveries.values().flat_map(|delivery| &delivery.alert.events);
+        let troubles = self.watches.values().filter_map(|entry| entry.trouble.as_ref()?.event.as_ref());
+        held.chain(kept).chain(troubles).map(|told| told.url.clone()).collect()
     }
 
     fn forget(&mut self, url: &str) {

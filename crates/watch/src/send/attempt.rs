@@ -29,6 +29,10 @@ pub async fn send(
         RouteKind::Webhook(hook) => webhook::post(hook, route, delivery, (network, links), now).await,
         RouteKind::Mail(mail) => mail::send(mail, route, delivery, (network, links), now).await,
         RouteKind::Command(program) => command::run(program, delivery, links).await,
+        // It is in the feed since it was made.
+        RouteKind::Atom => {
+            Ok(Outcome { taken: true, status: None, answer: "in the feed of the watch".into(), gone: false })
+        }
     };
     let mut outcome =
         tried.unwrap_or_else(|error| Outcome { taken: false, status: None, answer: error.0, gone: false });
@@ -40,7 +44,7 @@ pub async fn send(
 pub fn written(route: &Route, delivery: &Delivery, links: Option<&str>) -> Result<String, SendError> {
     Ok(match &route.to {
         RouteKind::Webhook(hook) => webhook::body(hook, route, delivery, links)?.1,
-        RouteKind::Mail(_) => {
+        RouteKind::Mail(_) | RouteKind::Atom => {
             let template =
                 route.template.as_deref().map(crate::template::Template::parse).transpose().map_err(SendError)?;
             let mail = crate::template::mail(delivery, template.as_ref(), links);

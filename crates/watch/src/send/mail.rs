@@ -8,14 +8,15 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use lettre::message::header::{Header, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Message, MultiPart};
+use lettre::transport::smtp;
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
-use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream, TlsParameters};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream, Certificate, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use vernal_model::Moment;
 
 use super::attempt::Outcome;
-use super::network::{MailStream, Network, SendError};
+use super::network::{DialTls, MailStream, Network, SendError};
 use crate::outbox::Delivery;
 use crate::route::{Mail, Route};
 use crate::template::{self, Template};
@@ -32,43 +33,72 @@ pub(super) async fn send(
 ) -> Result<Outcome, SendError> {
     let message = message(mail, route, delivery, links, now)?;
     match tokio::time::timeout(EXCHANGE_MAX, exchange(mail, &message, network)).await {
-        Ok(outcome) => outcome,
+        Ok(Ok(outcome)) => Ok(outcome),
+        Ok(Err(Failed::Before(error))) => Err(error),
+        Ok(Err(Failed::Said { during, error })) => {
+            let answer = format!("{during}: {}", error_text(&error));
+            Ok(Outcome { taken: false, status: error.status().map(u16::from), answer, gone: false })
+        }
         Err(_) => Err(SendError(format!("the mail server did not take it within {} s", EXCHANGE_MAX.as_secs()))),
     }
 }
 
-async fn exchange(mail: &Mail, message: &Message, network: &dyn Network) -> Result<Outcome, SendError> {
-    let server = mail.server()?;
-    let (stream, peer) = network.dial(&server.host, server.port, server.tls).await?;
-    let failed = |error: lettre::transport::smtp::Error| SendError(error_text(&error));
+/// Why no mail was taken.
+enum Failed {
+    /// Nothing was asked of the server.
+    Before(SendError),
+    /// What the server said, or that it said nothing more.
+    Said { during: &'static str, error: smtp::Error },
+}
+
+impl From<SendError> for Failed {
+    fn from(error: SendError) -> Failed {
+        Failed::Before(error)
+    }
+}
+
+impl From<crate::Error> for Failed {
+    fn from(error: crate::Error) -> Failed {
+        Failed::Before(error.into())
+    }
+}
+
+async fn exchange(mail: &Mail, message: &Message, network: &dyn Network) -> Result<Outcome, Failed> {
+    let failed = |during| move |error| Failed::Said { during, error };
+    let (server, trusted) = (mail.server()?, mail.trusted()?);
+    let tls = if server.tls { DialTls::Yes { trusted: trusted.as_deref() } } else { DialTls::No };
+    let (stream, peer) = network.dial(&server.host, server.port, tls).await?;
     let hello = ClientId::Domain(domain(&mail.from));
     let stream: Box<dyn AsyncTokioStream> = Box::new(Dialled { stream, peer });
-    let mut connection = AsyncSmtpConnection::connect_with_transport(stream, &hello).await.map_err(failed)?;
+    let connected = AsyncSmtpConnection::connect_with_transport(stream, &hello).await;
+    let mut connection = connected.map_err(failed("greet the mail server"))?;
     if !server.tls && !mail.plain {
         if !connection.can_starttls() {
-            return Err(SendError("the mail server offers no STARTTLS, and nothing is sent without TLS".into()));
+            return Err(SendError("the mail server offers no STARTTLS, and nothing is sent without TLS".into()).into());
         }
-        let name = server.host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        let tls = TlsParameters::new_rustls(name).map_err(failed)?;
-        connection.starttls(tls, &hello).await.map_err(failed)?;
+        let tls = tls_parameters(&server.host, trusted.as_deref()).map_err(failed("prepare TLS"))?;
+        connection.starttls(tls, &hello).await.map_err(failed("begin TLS with the mail server"))?;
     }
     if let (Some(user), Some(password)) = (&mail.user, &mail.password) {
         let credentials = Credentials::new(user.clone(), password.read()?);
-        connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials).await.map_err(failed)?;
+        let said = connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials).await;
+        said.map_err(failed("log in to the mail server"))?;
     }
     let sent = connection.send(message.envelope(), &message.formatted()).await;
-    let outcome = match sent {
-        Ok(response) => {
-            let answer = response.message().collect::<Vec<_>>().join(" ");
-            Outcome { taken: true, status: Some(u16::from(response.code())), answer, gone: false }
-        }
-        Err(error) => {
-            Outcome { taken: false, status: error.status().map(u16::from), answer: error_text(&error), gone: false }
-        }
-    };
+    let response = sent.map_err(failed("send the mail"))?;
     // It is taken, whatever comes of the farewell.
     let _ = connection.quit().await;
-    Ok(outcome)
+    let answer = response.message().collect::<Vec<_>>().join(" ");
+    Ok(Outcome { taken: true, status: Some(u16::from(response.code())), answer, gone: false })
+}
+
+fn tls_parameters(host: &str, trusted: Option<&[u8]>) -> Result<TlsParameters, smtp::Error> {
+    let name = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+    let mut tls = TlsParameters::builder(name);
+    if let Some(pem) = trusted {
+        tls = tls.add_root_certificate(Certificate::from_pem(pem)?);
+    }
+    tls.build_rustls()
 }
 
 /// The error with what caused it, in one line.

@@ -15,5 +15,5 @@ mod sign;
 mod webhook;
 
 pub use attempt::{Outcome, send, written};
-pub use network::{Connection, LocalFuture, MailStream, Network, Post, PostAnswer, SendError};
+pub use network::{Connection, DialTls, LocalFuture, MailStream, Network, Post, PostAnswer, SendError};
 pub use sign::signature;

@@ -38,12 +38,23 @@ pub trait MailStream: AsyncRead + AsyncWrite + Send + Sync + Unpin + fmt::Debug 
 
 impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin + fmt::Debug> MailStream for T {}
 
+/// Whether a connection begins with TLS.
+#[derive(Copy, Clone, Debug)]
+pub enum DialTls<'a> {
+    No,
+    /// The certificates of this PEM file are trusted beside the usual ones.
+    Yes {
+        trusted: Option<&'a [u8]>,
+    },
+}
+
 /// Outgoing connections, each to an address that was judged, within limits of time and size. Redirects are not followed.
 pub trait Network: Send + Sync {
     fn post(&self, post: Post) -> LocalFuture<'_, Result<PostAnswer, SendError>>;
 
-    /// A connection to a mail server, with TLS from its beginning where that is asked for.
-    fn dial<'a>(&'a self, host: &'a str, port: u16, tls: bool) -> LocalFuture<'a, Result<Connection, SendError>>;
+    /// A connection to a mail server.
+    fn dial<'a>(&'a self, host: &'a str, port: u16, tls: DialTls<'a>)
+    -> LocalFuture<'a, Result<Connection, SendError>>;
 }
 
 impl From<crate::Error> for SendError {

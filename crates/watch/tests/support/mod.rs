@@ -13,8 +13,8 @@ use tokio::net::{TcpListener, TcpStream};
 use vernal_model::{Moment, Span};
 use vernal_repository::Cursor;
 use vernal_watch::{
-    Alerts, Batch, Connection, Feed, FeedEvent, Follow, LocalFuture, MailStream, Network, Over, Post, PostAnswer,
-    Result, Route, SendError, Told, Watch,
+    Alerts, Batch, Connection, DialTls, Feed, FeedEvent, Follow, LocalFuture, MailStream, Network, Over, Post,
+    PostAnswer, Result, Route, SendError, Told, Watch,
 };
 
 pub const NOON: Moment = Moment::from_secs(1_800_000_000);
@@ -40,6 +40,10 @@ impl Default for Clock {
 impl Clock {
     pub fn now(&self) -> Moment {
         Moment::from_micros(self.0.load(Ordering::SeqCst))
+    }
+
+    pub fn set(&self, now: Moment) {
+        self.0.store(now.micros(), Ordering::SeqCst);
     }
 
     pub fn pass(&self, span: Span) {
@@ -148,7 +152,7 @@ impl Network for Loopback {
         &'a self,
         host: &'a str,
         port: u16,
-        _: bool,
+        _: DialTls<'a>,
     ) -> LocalFuture<'a, std::result::Result<Connection, SendError>> {
         Box::pin(async move {
             let stream = TcpStream::connect((host, port)).await.map_err(|error| SendError(error.to_string()))?;
@@ -230,6 +234,17 @@ async fn read_request(stream: &mut TcpStream) -> Option<Got> {
             return Some(Got { head: head.to_owned(), body: body.to_owned() });
         }
     }
+}
+
+/// Where the frames of a log end.
+pub fn frames(log: &[u8]) -> Vec<usize> {
+    let mut place = log.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let mut ends = Vec::new();
+    while let Some(head) = log.get(place..place + 4) {
+        place += 8 + u32::from_le_bytes(head.try_into().unwrap()) as usize;
+        ends.push(place);
+    }
+    ends
 }
 
 /// Everything together, on one thread.

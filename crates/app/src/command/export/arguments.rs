@@ -44,6 +44,9 @@ pub struct Arguments {
     /// The ids of paragraphs behind them (markdown)
     #[arg(long)]
     pub ids: bool,
+    /// Make each export a commit of the folder, which becomes a git repository (markdown)
+    #[arg(long)]
+    pub git: bool,
     /// Also the words of the pages (wacz)
     #[arg(long)]
     pub text: bool,

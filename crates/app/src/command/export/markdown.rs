@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::arguments::Arguments;
 use super::file::cursor_of;
+use super::git::{Git, Message};
 use super::place;
 use super::question::of_scope;
 use super::run::Exported;
@@ -78,15 +79,23 @@ impl Kind {
 pub async fn export(context: &Context, folder: &Folder, arguments: &Arguments) -> Result<Exported> {
     let dir = Path::new(&arguments.out);
     place::make_folder(dir)?;
+    let git = arguments.git.then(|| Git::open(dir)).transpose()?;
     let mut last: Option<Exported> = None;
     loop {
         let round = Round::begin(dir, arguments)?;
         let written = round.write(context, folder, arguments).await;
-        let exported = match (written, last.take()) {
+        let is_first = last.is_none();
+        let (exported, bracket) = match (written, last.take()) {
             // The crawl that was followed has ended.
             (Err(_), Some(last)) if Folder::running(context).await.is_none() => return Ok(last),
             (written, _) => written?,
         };
+        let count = |name: &str| exported.told[name].as_u64().unwrap_or(0);
+        let (written, removed) = (count("pages"), count("removed"));
+        if let Some(git) = git.as_ref().filter(|_| is_first || written + removed > 0) {
+            let (cursor, since) = (exported.cursor.as_str(), round.since.as_deref());
+            git.commit(&Message { cursor, since, written, removed, bracket: bracket.known() })?;
+        }
         if !arguments.follow || matches!(folder, Folder::Stopped { .. }) {
             return Ok(exported);
         }
@@ -96,6 +105,36 @@ pub async fn export(context: &Context, folder: &Folder, arguments: &Arguments) -
             () = tokio::time::sleep(every) => last = Some(exported),
             _ = tokio::signal::ctrl_c() => return Ok(exported),
         }
+    }
+}
+
+/// Between which visits the pages of an export changed, by the heads of their files.
+#[derive(Default)]
+struct Bracket {
+    after: Option<String>,
+    until: Option<String>,
+}
+
+impl Bracket {
+    fn take(&mut self, text: &str) {
+        // The head ends with the second such line; what stands behind it was written by the page.
+        let head = text.lines().skip(1).take_while(|line| *line != "---");
+        let between =
+            head.filter_map(|line| line.strip_prefix("changed_between: [")?.strip_suffix(']')?.split_once(", "));
+        for (after, until) in between {
+            // Times of one form are in the order of their letters. Of a page that is new it is not known when it was not there.
+            let after = if after == "null" { until } else { after };
+            if self.after.as_deref().is_none_or(|known| after < known) {
+                self.after = Some(after.to_owned());
+            }
+            if self.until.as_deref().is_none_or(|known| until > known) {
+                self.until = Some(until.to_owned());
+            }
+        }
+    }
+
+    fn known(self) -> Option<(String, String)> {
+        self.after.zip(self.until)
     }
 }
 
@@ -155,7 +194,7 @@ impl<'a> Round<'a> {
         fs::remove_file(&begun).map_err(|error| place::failed("remove", &begun, &error))
     }
 
-    async fn write(&self, context: &Context, folder: &Folder, arguments: &Arguments) -> Result<Exported> {
+    async fn write(&self, context: &Context, folder: &Folder, arguments: &Arguments) -> Result<(Exported, Bracket)> {
         let begun = self.begun.as_ref();
         let question = of_scope(arguments)
             .with("unit", Some("file"))
@@ -167,12 +206,16 @@ impl<'a> Round<'a> {
         self.note(&cursor, begun.and_then(|begun| begun.after.as_deref()))?;
         let (mut files, mut manifest) = (0, Value::Null);
         let mut removed: Vec<String> = Vec::new();
+        let mut bracket = Bracket::default();
         let transfer = Transfer::new(context, "export markdown");
         let taken = transfer.lines(answer, |line| {
             let line: Value = serde_json::from_str(line).or_fail()?;
             let text = |name: &str| line[name].as_str().unwrap_or_default();
             match text("op") {
-                "write" => place::write_whole(&self.path(text("path"))?, text("text"))?,
+                "write" => {
+                    bracket.take(text("text"));
+                    place::write_whole(&self.path(text("path"))?, text("text"))?;
+                }
                 "delete" => {
                     self.remove(text("path"))?;
                     removed.push(text("path").to_owned());
@@ -191,7 +234,7 @@ impl<'a> Round<'a> {
         }
         manifest["removed_files"] = removed.into();
         self.end(&mut manifest)?;
-        Ok(Exported { cursor, out: arguments.out.clone(), told: manifest })
+        Ok((Exported { cursor, out: arguments.out.clone(), told: manifest }, bracket))
     }
 
     /// A path in the folder, whatever the answer says.

@@ -17,6 +17,7 @@ pub fn check(arguments: &Arguments) -> Result<()> {
     of(arguments.text, "--text", &[Format::Wacz])?;
     of(arguments.all, "--all", &[Format::Markdown])?;
     of(arguments.ids, "--ids", &[Format::Markdown])?;
+    of(arguments.git, "--git", &[Format::Markdown])?;
     of(arguments.unit.is_some(), "--unit", &[Format::Jsonl])?;
     of(arguments.table.is_some(), "--table", &[Format::Parquet])?;
     of(arguments.with_visits, "--with-visits", &[Format::Parquet])?;

@@ -57,7 +57,10 @@ async fn exported(context: &Context, folder: &Folder, arguments: &Arguments) -> 
             Ok(Exported { cursor, out, told: serde_json::json!({ "records": rows }) })
         }
         Format::Warc if is_folder => segments::export(context, folder, arguments).await,
-        Format::Markdown if is_folder => markdown::export(context, folder, arguments).await,
+        Format::Markdown if arguments.git && (out == "-" || Path::new(out).is_file()) => {
+            Err(Error::usage("--git is for a folder, which becomes a repository"))
+        }
+        Format::Markdown if is_folder || arguments.git => markdown::export(context, folder, arguments).await,
         Format::Parquet if arguments.table.is_none() => {
             if out == "-" || Path::new(out).is_file() {
                 return Err(Error::usage("parquet is written into a folder, or give one --table"));

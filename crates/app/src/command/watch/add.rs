@@ -64,7 +64,8 @@ struct Over {
 // Where to, and how.
 #[derive(Args)]
 struct Telling {
-    /// Where to, and how if not at once: press, press=hourly, press="daily 07:00", press="weekly mon 07:00"; may be repeated
+    /// Where to, and how if not at once: press, press=hourly, press="daily 07:00", press="weekly mon 07:00"; `atom` is a feed of
+    /// this watch that readers ask for; may be repeated
     #[arg(long, value_name = "ROUTE[=HOW]")]
     to: Vec<String>,
     /// Of what is sent at once: at most so many in 24 hours, and the rest as a digest
@@ -73,6 +74,9 @@ struct Telling {
     /// When the digest of the rest is sent: hourly, daily 07:00 or weekly mon 07:00
     #[arg(long, value_name = "WHEN", requires = "at_most")]
     then: Option<String>,
+    /// When it tells nothing, such as 22:00-07:00 by the clock of each route; what was held back is told after
+    #[arg(long, value_name = "FROM-TO")]
+    quiet_hours: Option<String>,
     /// A file with a template of its own
     #[arg(long, value_name = "FILE")]
     template: Option<std::path::PathBuf>,
@@ -147,10 +151,27 @@ pub async fn add(context: &Context, arguments: &Arguments) -> Result<()> {
     let Some(added) = say(context, Method::POST, &path, Some(&watch)).await? else { return Ok(()) };
     print(context, &added["preview"])?;
     tracing::info!("the watch {} is made", cell(&added["watch"], "id"));
+    if let Some(feed) = added["watch"]["feed"].as_str() {
+        tell_feed(feed)?;
+    }
     if arguments.to.to.is_empty() {
-        tracing::warn!("it has no route, so it tells nobody: give --to, see `vernal watch route add --help`");
+        tracing::warn!(
+            "it has no route, so it tells nobody: give --to atom for a feed, or see `vernal watch route add --help`"
+        );
     }
     Ok(())
+}
+
+/// The address stands alone on standard output, so that scripts can take it.
+fn tell_feed(feed: &str) -> Result<()> {
+    if feed.starts_with('/') {
+        tracing::info!("its feed is at this path of the crawl, once that runs:");
+    } else {
+        tracing::info!("its feed, which asks for a token with the role read beyond this machine:");
+    }
+    let mut sink = Sink::stdout();
+    sink.line(feed)?;
+    sink.flush()
 }
 
 /// What it would have told.
@@ -190,6 +211,7 @@ impl Arguments {
             "when": when,
             "to": to,
             "also": { "silent_for": self.silent_for, "region_lost": self.no_region_lost.then_some(false) },
+            "quiet": self.to.quiet_hours,
             "template": template,
         }))
     }

@@ -67,24 +67,31 @@ struct AddArguments {
     /// The password of the mail server: env:NAME or file:PATH
     #[arg(long, value_name = "SECRET", requires = "user")]
     password: Option<String>,
+    /// A file (PEM) of certificates that are trusted beside the usual ones, for a mail server of one's own
+    #[arg(long, value_name = "FILE", requires = "smtp", conflicts_with = "plain")]
+    tls_ca: Option<std::path::PathBuf>,
     /// Without TLS, for a relay on this machine
     #[arg(long, conflicts_with = "password")]
     plain: bool,
-    /// The zone by whose clock digests are sent, such as Europe/Berlin
+    /// The zone by whose clock digests are sent and quiet hours go, such as Europe/Berlin
     #[arg(long, value_name = "ZONE")]
     time_zone: Option<String>,
+    /// When nothing is sent, such as 22:00-07:00; what was held back is sent after
+    #[arg(long, value_name = "FROM-TO")]
+    quiet_hours: Option<String>,
     /// A file with a template
     #[arg(long, value_name = "FILE")]
     template: Option<std::path::PathBuf>,
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     Column::left("name"),
     Column::left("kind"),
     Column::left("target"),
     Column::right("waiting"),
     Column::right("failures"),
     Column::left("switched off").optional(),
+    Column::left("from").optional(),
 ];
 
 pub async fn route(context: &Context, arguments: Arguments) -> Result<()> {
@@ -92,7 +99,9 @@ pub async fn route(context: &Context, arguments: Arguments) -> Result<()> {
         Act::Add(arguments) => add(context, &arguments).await,
         Act::List => {
             list(context, Question::at("/api/v1/routes"), &COLUMNS, |row| {
-                ["name", "kind", "target", "waiting", "failures", "disabled"].map(|name| cell(row, name)).to_vec()
+                ["name", "kind", "target", "waiting", "failures", "disabled", "from"]
+                    .map(|name| cell(row, name))
+                    .to_vec()
             })
             .await
         }
@@ -128,10 +137,13 @@ async fn add(context: &Context, arguments: &AddArguments) -> Result<()> {
             "user": arguments.user,
             "password": arguments.password,
             "plain": arguments.plain,
+            // Whoever sends may have another working folder.
+            "tls_ca": arguments.tls_ca.as_ref().map(std::path::absolute).transpose().or_fail()?,
         } }),
     };
     let template = arguments.template.as_ref().map(std::fs::read_to_string).transpose().or_fail()?;
-    let route = json!({ "name": arguments.name, "to": to, "time_zone": arguments.time_zone, "template": template });
+    let (zone, quiet) = (&arguments.time_zone, &arguments.quiet_hours);
+    let route = json!({ "name": arguments.name, "to": to, "time_zone": zone, "quiet": quiet, "template": template });
     shown_once(say(context, Method::POST, "/api/v1/routes", Some(&route)).await?)
 }
 

@@ -42,13 +42,14 @@ pub struct DeliveriesArguments {
     limit: Option<usize>,
 }
 
-const WATCHES: [Column; 6] = [
+const WATCHES: [Column; 7] = [
     Column::left("id"),
     Column::left("state"),
     Column::left("name"),
     Column::left("over"),
     Column::left("to"),
     Column::right("waiting"),
+    Column::left("from").optional(),
 ];
 
 const DELIVERIES: [Column; 6] = [
@@ -72,6 +73,7 @@ pub async fn list(context: &Context) -> Result<()> {
             over(row),
             to(row),
             cell(row, "waiting"),
+            cell(row, "from"),
         ]
     })
     .await
@@ -116,6 +118,9 @@ pub async fn show(context: &Context, id: &str) -> Result<()> {
     rows.retain(|(_, value)| !value.is_empty());
     rows.extend(conditions(&watch["when"]));
     rows.push(("to".to_owned(), to(&watch)));
+    for name in ["quiet", "from"].into_iter().filter(|name| watch[name].is_string()) {
+        rows.push((name.to_owned(), cell(&watch, name)));
+    }
     rows.push(("made".to_owned(), time(context, &watch, "made")));
     rows.push(("seen up to".to_owned(), cell(&watch, "seen")));
     rows.push(("held for a digest".to_owned(), cell(&watch, "held")));

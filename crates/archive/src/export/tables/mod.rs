@@ -8,5 +8,7 @@ mod rows;
 mod schema;
 mod write;
 
+pub(super) use columns::Value;
+pub(super) use rows::event;
 pub use schema::Table;
 pub use write::write;

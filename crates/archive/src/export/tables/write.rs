@@ -14,8 +14,9 @@ use super::rows;
 use super::schema::Table;
 use crate::export::Result;
 use crate::export::asked::Asked;
-use crate::export::difference::{Between, Line, difference};
-use crate::export::json_lines::old_rows;
+use crate::export::difference::Line;
+use crate::export::events::each_event;
+use crate::export::json_lines::each_line;
 use crate::export::manifest::Manifest;
 use crate::export::pages::{Progress, Step, walk};
 
@@ -25,8 +26,6 @@ const BATCH_ROWS: usize = 1_024;
 const GROUP_BYTES: usize = 16 << 20;
 /// … or so many rows.
 const GROUP_ROWS: usize = 128 << 10;
-/// Events that are read at once.
-const BATCH_EVENTS: usize = 256;
 
 struct TableWriter<W: Write + Send> {
     columns: Columns,
@@ -87,7 +86,10 @@ pub fn write<W: Write + Send>(
         Table::Paragraphs => walk(reader, asked, &mut manifest, told, &mut |step, manifest| {
             paragraphs(reader, asked, step, manifest, &mut writer)
         })?,
-        Table::Events => events(reader, asked, &mut manifest, told, &mut writer)?,
+        Table::Events => each_event(reader, asked, told, &mut |cursor, id, event| {
+            manifest.events += 1;
+            writer.row(rows::event(cursor, id, event, &asked.filter))
+        })?,
         Table::Pages | Table::Versions | Table::Visits => {
             whole_pages(reader, asked, table, &mut manifest, told, &mut writer)?;
         }
@@ -103,65 +105,16 @@ fn paragraphs<W: Write + Send>(
     manifest: &mut Manifest,
     writer: &mut TableWriter<W>,
 ) -> Result<()> {
-    let read = step.read(reader, asked, manifest)?;
-    let old = old_rows(reader, asked, &mut step)?;
-    let between = Between {
-        reader,
-        page: step.key,
-        url: step.url.as_str(),
-        events: step.history.between(asked.from.as_ref(), &asked.to).collect(),
-        ended: step.ended,
-    };
-    let new = read.as_ref().map_or(&[][..], |read| &read.rows[..]);
-    let lines = difference(&old, new, &between)?;
-    manifest.pages += u64::from(!lines.is_empty());
-    for line in &lines {
-        match line {
-            Line::Upsert(row) => {
-                manifest.paragraphs += 1;
-                writer.row(rows::paragraph("upsert", row))?;
-            }
-            // A column cannot say that it is unchanged: the row is whole.
-            Line::Patch { id, .. } => {
-                manifest.patched += 1;
-                let row = new.iter().find(|row| row.id == *id);
-                row.map_or(Ok(()), |row| writer.row(rows::paragraph("patch", row)))?;
-            }
-            Line::Delete(delete) => {
-                manifest.removed += 1;
-                writer.row(rows::removed(step.key, &step.url, delete))?;
-            }
+    let (key, url) = (step.key, step.url.clone());
+    each_line((reader, asked), &mut step, manifest, &mut |line, rows_now| match line {
+        Line::Upsert(row) => writer.row(rows::paragraph("upsert", row)),
+        // A column cannot say that it is unchanged: the row is whole.
+        Line::Patch { id, .. } => {
+            let row = rows_now.iter().find(|row| row.id == *id);
+            row.map_or(Ok(()), |row| writer.row(rows::paragraph("patch", row)))
         }
-    }
-    Ok(())
-}
-
-fn events<W: Write + Send>(
-    reader: &Reader,
-    asked: &Asked,
-    manifest: &mut Manifest,
-    told: &mut dyn FnMut(Progress),
-    writer: &mut TableWriter<W>,
-) -> Result<()> {
-    let mut after = asked.from.filter(|from| from.moment.is_none()).map_or(Cursor::START, |from| from.cursor);
-    let mut progress = Progress::default();
-    loop {
-        let batch = reader.events(after, BATCH_EVENTS)?;
-        let Some((last, _, _)) = batch.last() else { return Ok(()) };
-        after = *last;
-        for (cursor, id, event) in batch {
-            let is_between = asked.to.has(cursor, &event) && asked.from.is_none_or(|from| !from.has(cursor, &event));
-            if is_between && asked.filter.has(&event.url) {
-                writer.row(rows::event(cursor, id, &event, &asked.filter))?;
-                manifest.events += 1;
-            }
-            progress.pages += 1;
-            told(progress);
-        }
-        if after >= asked.to.cursor {
-            return Ok(());
-        }
-    }
+        Line::Delete(delete) => writer.row(rows::removed(key, &url, delete)),
+    })
 }
 
 /// Rows about pages, versions or visits: of a difference, those of pages that have events in it.

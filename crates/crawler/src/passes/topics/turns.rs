@@ -47,6 +47,16 @@ impl Topics {
         }
     }
 
+    /// Drops a pass that is under way, because it may have words of pages that were erased, and restores the rest.
+    pub fn begin_anew(&mut self, core: &mut Core, now: Moment) -> Result<()> {
+        if core.settings.topics_every.is_none() {
+            return Ok(());
+        }
+        TopicPass::forget(core.work.derived())?;
+        *self = Topics { work: self.work, ..Topics::new(now) };
+        self.recall(core)
+    }
+
     /// Restores the topics from the tables, if topics are enabled.
     pub fn recall(&mut self, core: &mut Core) -> Result<()> {
         if core.settings.topics_every.is_none() {

@@ -14,6 +14,7 @@ use super::sites::Sites;
 use super::time::{days, seconds};
 use super::value::{Valuer, Worth};
 use crate::estimate::Gamma;
+use crate::schedule::allocation::Wanted;
 use crate::{Held, TopicRates, View};
 
 /// Evidence counts half after this many days: rates drift.
@@ -281,13 +282,18 @@ impl Model {
     pub fn settle_allocation(&mut self) {
         let pages = || self.sites.iter().map(|site| u64::from(site.pages)).sum();
         let Some(allocation) = self.valuer.allocation_due(pages) else { return };
-        let wanted = self.pages.numbers().map(|number| {
-            let page = self.pages.at(number);
-            self.valuer.wanted(page, self.beliefs.rate(page, self.sites.at(page.site)))
-        });
-        let wanted: Vec<_> = wanted.collect();
+        let mut wanted: Vec<Wanted> = Vec::new();
+        self.each_wanted(&mut |page| wanted.push(page));
         self.valuer.allocation_price = allocation.price(&wanted, self.valuer.per_day) as f32;
         self.invalidate_all();
+    }
+
+    /// Tells what is known of each page now, as an allocation sees it.
+    pub fn each_wanted(&self, hear: &mut dyn FnMut(Wanted)) {
+        for number in self.pages.numbers() {
+            let page = self.pages.at(number);
+            hear(self.valuer.wanted(page, self.beliefs.rate(page, self.sites.at(page.site))));
+        }
     }
 
     /// Takes what was expected of importance buckets, and counts the rates of all pages by it.

@@ -10,6 +10,7 @@ use super::page_state::state_of;
 use super::queue::Queue;
 use super::rule::Rule;
 use super::time::{days, seconds};
+use crate::schedule::allocation::Wanted;
 use crate::{
     Believing, Best, Held, Hinted, PageBelief, RateSums, Refresh, Seen, SiteMemory, TopicRates, Topical, Valued, View,
     Weighable,
@@ -203,6 +204,14 @@ impl Believing for ByValue {
                 waited_days: (days(now) - page.last_day()).max(0.0),
             });
         }
+    }
+
+    fn each_wanted(&self, hear: &mut dyn FnMut(Wanted)) {
+        self.model.each_wanted(hear);
+    }
+
+    fn price(&self) -> Option<f64> {
+        Some(self.price)
     }
 
     fn belief_of(&self, page: PageKey, now: Moment) -> Option<f64> {
