@@ -14,6 +14,7 @@ use super::cycle::Cycle;
 use super::entry::{By, Entry, Errand, Kept, Last, Place, count, from_state, is_waiting, state_of};
 use super::stratum::{Adaptive, Class, Rank, Rule, Stratum, topic_key};
 use super::terms::SamplingTerms;
+use super::why::words;
 use crate::estimate::{RecentVisits, z_of};
 use crate::pages::Pages;
 use crate::schedule::words::Words;
@@ -306,7 +307,7 @@ impl Refresh for Sampling {
     }
 
     fn why(&self, page: PageKey, now: Moment) -> Words {
-        self.words(page, now)
+        words(self, page, now)
     }
 
     fn topical(&mut self) -> Option<&mut dyn Topical> {
