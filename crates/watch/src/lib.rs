@@ -43,9 +43,10 @@ mod agreement;
 mod alerts;
 mod follow;
 mod found;
+mod shown;
 
 pub use agreement::OfSettings;
-pub use alerts::{Alerts, DeliveryQuery, Question, WatchChange};
+pub use alerts::{Alerts, Question, WatchChange};
 pub use error::{Error, Result};
 pub use follow::{Batch, Feed, FeedEvent, Follow, Now, judged, take_events};
 pub use found::Found;
@@ -58,5 +59,6 @@ pub use preview::{Preview, Reach, preview};
 pub use route::{ATOM, Body, Mail, Program, Route, RouteKind, RouteShown, Webhook};
 pub use secret::Secret;
 pub use send::{Connection, DialTls, LocalFuture, MailStream, Network, Outcome, Post, PostAnswer, SendError};
+pub use shown::DeliveryQuery;
 pub use told::{Excerpt, Note, Paragraph, Tally, Told};
 pub use watch::{Also, AtMost, How, Over, To, Watch};
