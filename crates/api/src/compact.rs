@@ -35,6 +35,10 @@ pub async fn compact(State(shared): State<Arc<Shared>>) -> ApiResult<One<Compact
     let rules = Retention { keep_versions: shared.settings.keep_versions, keep_for: shared.settings.keep_for };
     let now = shared.clock.now();
     let done = shared.backend.compact(rules, now);
+    if let Some(Ok(_)) = done {
+        // A crawl that was stopped may have left words of erased pages there.
+        shared.search.purge()?;
+    }
     match done {
         Some(Ok(done)) => Ok(answer::value(&Compaction {
             journal_bytes_after: done.journal_bytes_after,

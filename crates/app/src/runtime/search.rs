@@ -111,7 +111,8 @@ impl SearchService {
     }
 
     fn caught_up(&self, index: &SearchIndex, told: &mut dyn FnMut(Progress)) -> Result<(), Error> {
-        if index.place().cursor >= self.reader.cursor() && index.place().has_anchors {
+        let place = index.place();
+        if place.cursor >= self.reader.cursor() && place.has_anchors && !index.is_to_purge() {
             return Ok(());
         }
         let mut follower = Follower::of(index, self.reader.clone())?;
@@ -258,7 +259,8 @@ impl Pace {
         if is_awaited && goes_on {
             return follower.catch_up(heard);
         }
-        if goes_on && (is_quiet || is_due(self.anchors, ANCHORS_EVERY)) {
+        // Files with words of erased pages are written anew as soon as what their links said is gone from others.
+        if goes_on && (is_quiet || follower.is_to_purge() || is_due(self.anchors, ANCHORS_EVERY)) {
             self.anchors = Some(now);
             // New events do not wait until everything was looked at.
             for _ in 0..ANCHOR_TURNS {

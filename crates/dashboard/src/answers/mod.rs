@@ -23,7 +23,7 @@ pub use blame::{Blame, BlamedParagraph};
 pub use diff::Edit;
 pub use diff::{Diff, DiffParagraph};
 pub use event::{Change, Counts, Event, Noise, Note, Paragraph, Tally};
-pub use operating::{Check, Link, Seed, Setting};
+pub use operating::{Check, ForgottenEntry, Link, Seed, Setting};
 pub use page::{Page, UrlRecord, Version, Why};
 pub use page_row::PageRow;
 pub use plan::{Forecast, Plan};

@@ -1,4 +1,4 @@
-//! `GET /api/v1/settings`, `/seeds`, `/check` and `/links`
+//! `GET /api/v1/settings`, `/seeds`, `/check`, `/links` and `/forgotten`
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -72,4 +72,19 @@ impl Setting {
             other => other.to_string(),
         }
     }
+}
+
+/// An entry of the ledger of what was forgotten.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ForgottenEntry {
+    pub id: u64,
+    /// `url`, `prefix` or `site`.
+    pub rule: String,
+    pub of: String,
+    pub reason: String,
+    pub since: Option<String>,
+    pub lifted: Option<String>,
+    pub pages: u64,
+    pub versions: u64,
 }

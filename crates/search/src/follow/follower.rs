@@ -1,6 +1,6 @@
 //! Follows the events of the journal, batch by batch, and commits with the place that was reached.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet, HashSetExt};
@@ -11,6 +11,7 @@ use vernal_repository::{Cursor, Reader};
 use super::kept::{self, ReadVersion, read_version};
 use super::link_words;
 use super::page_unit::{Source, language, page_unit};
+use super::recent::RecentVersions;
 use super::removed::{self, Removal};
 use super::stale::StaleAnchors;
 use super::writer::{begin_purge, purge, writer_of};
@@ -24,10 +25,6 @@ use crate::{Error, Result};
 pub const BATCH_EVENTS: usize = 256;
 /// Pages whose words of links are looked at again at once.
 const STALE_AT_ONCE: usize = 256;
-/// Versions that were read last. The next change of a page begins with one of them.
-const KEPT_VERSIONS: usize = 64;
-/// Text of all of them together.
-const KEPT_TEXT_BYTES: usize = 16 << 20;
 
 /// How far a follower has come.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -51,7 +48,7 @@ pub struct Follower {
     is_changed: bool,
     /// Pages whose words of links may be others now.
     stale: StaleAnchors,
-    recent: VecDeque<(PageKey, Arc<ReadVersion>)>,
+    recent: RecentVersions,
     /// Pages whose events the last commit does not have.
     uncommitted: HashSet<PageKey>,
     /// Pages were erased, and files may still have their words.
@@ -72,7 +69,7 @@ impl Follower {
             progress,
             is_changed: false,
             stale: StaleAnchors::of(place.has_anchors),
-            recent: VecDeque::with_capacity(KEPT_VERSIONS),
+            recent: RecentVersions::default(),
             uncommitted: HashSet::new(),
             purges: index.is_to_purge(),
         })
@@ -165,6 +162,11 @@ impl Follower {
         self.is_changed
     }
 
+    /// Whether files may have words of erased pages.
+    pub fn is_to_purge(&self) -> bool {
+        self.purges
+    }
+
     /// Whether pages may lack words of links to them, or have some that are no longer there.
     pub fn has_stale_anchors(&self) -> bool {
         !self.stale.is_empty()
@@ -214,7 +216,7 @@ impl Follower {
         let is_second_name = self.reader.first_name_at(event.page, cursor)?.is_some();
         match event.kind {
             EventKind::Erased => {
-                self.recent.retain(|(page, _)| *page != event.page);
+                self.recent.forget(event.page);
                 self.purges = true;
                 begin_purge(&mut self.writer, &self.index)?;
                 // What its links said went with its body.
@@ -374,20 +376,14 @@ impl Follower {
     }
 
     fn read(&mut self, page: PageKey, url: &Url, number: u32) -> Result<Option<Arc<ReadVersion>>> {
-        let is_it = |(of, read): &&(PageKey, Arc<ReadVersion>)| (*of, read.version.number) == (page, number);
-        if let Some((_, read)) = self.recent.iter().find(is_it) {
-            return Ok(Some(Arc::clone(read)));
+        if let Some(read) = self.recent.find(page, number) {
+            return Ok(Some(read));
         }
-        let Some(read) = read_version(&self.reader, page, url, number)?.map(Arc::new) else {
-            return Ok(None);
-        };
-        self.recent.push_back((page, Arc::clone(&read)));
-        let mut bytes: usize = self.recent.iter().map(|(_, read)| read.document.text.len()).sum();
-        while self.recent.len() > KEPT_VERSIONS || bytes > KEPT_TEXT_BYTES {
-            let Some((_, oldest)) = self.recent.pop_front() else { break };
-            bytes -= oldest.document.text.len();
+        let read = read_version(&self.reader, page, url, number)?.map(Arc::new);
+        if let Some(read) = &read {
+            self.recent.keep(page, Arc::clone(read));
         }
-        Ok(Some(read))
+        Ok(read)
     }
 }
 

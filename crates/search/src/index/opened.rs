@@ -177,7 +177,7 @@ impl SearchIndex {
     }
 
     /// Whether pages were erased whose words may still be in its files.
-    pub(crate) fn is_to_purge(&self) -> bool {
+    pub fn is_to_purge(&self) -> bool {
         self.inner.dir.join(TO_PURGE_FILE).exists()
     }
 

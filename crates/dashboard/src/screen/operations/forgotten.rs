@@ -2,11 +2,11 @@
 
 use askama::Template;
 use axum::response::Response;
-use serde_json::Value;
 
 use super::Tabs;
-use crate::answers::Status;
+use crate::answers::{ForgottenEntry, Status};
 use crate::frame::{Frame, Place};
+use crate::numbers::count;
 use crate::problem::Told;
 use crate::question::Question;
 use crate::reader::Reader;
@@ -24,18 +24,22 @@ struct Forgotten {
 }
 
 struct Row {
-    what: String,
-    at: Time,
+    id: u64,
+    rule: String,
+    of: String,
     reason: String,
-    by: String,
-    erased: String,
+    pages: String,
+    versions: String,
+    since: Time,
+    /// Its pages may come again.
+    lifted: Option<Time>,
 }
 
 pub async fn list(reader: Reader) -> Told<Response> {
     let status: Status = reader.one(Question::of("status")).await?;
     let times = Times::new(status.now());
     // An API that cannot forget knows no such list.
-    let rows = match reader.list::<Value>(Question::of("forgotten").with("limit", ROWS)).await {
+    let rows = match reader.list::<ForgottenEntry>(Question::of("forgotten").with("limit", ROWS)).await {
         Ok(listed) => listed.rows,
         Err(problem) if problem.is_unknown() => Vec::new(),
         Err(problem) => return Err(problem),
@@ -43,17 +47,19 @@ pub async fn list(reader: Reader) -> Told<Response> {
     drawn(&Forgotten {
         frame: Frame::of(&reader, "Forgotten", Place::Operations, &status),
         tabs: Tabs("forgotten"),
-        rows: rows.iter().map(|row| shown(row, &times)).collect(),
+        rows: rows.into_iter().map(|entry| shown(entry, &times)).collect(),
     })
 }
 
-fn shown(row: &Value, times: &Times) -> Row {
-    let text = |names: &[&str]| names.iter().find_map(|name| row[*name].as_str()).unwrap_or_default().to_owned();
+fn shown(entry: ForgottenEntry, times: &Times) -> Row {
     Row {
-        what: text(&["url", "prefix", "site", "what"]),
-        at: times.moment(["at", "moment", "forgotten"].iter().find_map(|name| row[*name].as_str())),
-        reason: text(&["reason"]),
-        by: text(&["by"]),
-        erased: row["pages"].as_u64().map_or_else(String::new, |pages| crate::numbers::counted(pages, "page")),
+        id: entry.id,
+        rule: entry.rule,
+        of: entry.of,
+        reason: entry.reason,
+        pages: count(entry.pages),
+        versions: count(entry.versions),
+        since: times.moment(entry.since.as_deref()),
+        lifted: entry.lifted.map(|moment| times.moment(Some(&moment))),
     }
 }
