@@ -35,7 +35,7 @@ impl Room {
 }
 
 /// The routes but the one that is built in.
-fn routes(alerts: &Alerts) -> Vec<RouteShown> {
+fn made_routes(alerts: &Alerts) -> Vec<RouteShown> {
     alerts.routes_shown().into_iter().filter(|route| route.name != ATOM).collect()
 }
 
@@ -88,7 +88,7 @@ fn what_the_settings_add_change_and_remove_is_so_after_the_next_start() {
         room.agree(&settings(&[], &[])).unwrap();
         assert_eq!(names(&room), [pair("Kept", "w1")]);
         let alerts = room.alerts.lock().unwrap();
-        assert_eq!(routes(&alerts).iter().map(|route| route.name.as_str()).collect::<Vec<_>>(), ["own"]);
+        assert_eq!(made_routes(&alerts).iter().map(|route| route.name.as_str()).collect::<Vec<_>>(), ["own"]);
         assert!(alerts.state().delivery("w2/e1-3/press").is_some(), "what was sent stays in the history");
     });
 }
@@ -116,7 +116,7 @@ fn what_is_of_the_settings_is_changed_there_alone() {
             assert!(error.to_string().contains("is one of vernal.toml: change it there"), "{error}");
         }
         alerts.enable_route("press", now).unwrap();
-        assert_eq!(routes(&alerts)[0].from.as_deref(), Some(FILE));
+        assert_eq!(made_routes(&alerts)[0].from.as_deref(), Some(FILE));
     });
 }
 
@@ -197,6 +197,6 @@ fn settings_that_cannot_be_are_refused_as_a_whole_and_name_their_place() {
         assert!(told[0].contains("`press` is no more in vernal.toml") && told[0].contains(&id), "{told:?}");
         room.alerts.lock().unwrap().remove(&id, NOON).unwrap();
         assert_eq!(room.agree(&settings(&[], &[])).unwrap(), [""; 0]);
-        assert_eq!(routes(&room.alerts.lock().unwrap()).len(), 1);
+        assert_eq!(made_routes(&room.alerts.lock().unwrap()).len(), 1);
     });
 }
