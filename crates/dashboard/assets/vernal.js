@@ -97,7 +97,6 @@ const acts = {
   j: () => step(1),
   k: () => step(-1),
   Enter: () => open(),
-  x: () => { const box = $("input[type=checkbox]", chosen() ?? document.body); if (chosen() && box) box.click(); },
   e: () => press("e"),
   a: () => press("a"),
   n: () => press("n"),
@@ -176,7 +175,12 @@ function peek(row) {
     try {
       const other = await fetched(row.dataset.row);
       const event = $("[data-event]", other);
-      if (event && chosen() === row) pane.replaceChildren(document.importNode(event, true));
+      if (!event || chosen() !== row) return;
+      // Marks lead back to this list, not to the change alone.
+      const here = new URL(location), back = $("[name=back]", event);
+      here.searchParams.delete("undo");
+      if (back) back.value = here.pathname + here.search;
+      pane.replaceChildren(document.importNode(event, true));
     } catch { /* the pane keeps what it shows */ }
   }, 80);
 }

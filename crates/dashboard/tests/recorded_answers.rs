@@ -105,7 +105,7 @@ async fn answer(answers: &Value, request: Request) -> Response {
     let path = parts.uri.path().trim_start_matches("/api/v1/").to_owned();
     if parts.method != Method::GET && path != "watches/preview" {
         let body = String::from_utf8(to_bytes(body, 1 << 20).await.unwrap().into()).unwrap();
-        return json!({ "asked": format!("{} {}", parts.method, parts.uri), "body": body, "new": 1, "known": 0 })
+        return json!({ "asked": format!("{} {}", parts.method, parts.uri), "body": body, "new": 1, "known": 0, "undo": "u7" })
             .to_string()
             .into_response();
     }
@@ -349,4 +349,28 @@ async fn only_the_archive_may_be_framed_and_only_where_it_is_shown() {
     assert_eq!(attribute(&frame, "sandbox"), Some("allow-popups"));
     assert!(attribute(&frame, "src").unwrap().starts_with(&format!("{ARCHIVE}/20")));
     assert!(!policy(&ask("/help".into()).await.unwrap()).contains("frame-src"));
+}
+
+#[tokio::test]
+async fn a_change_is_marked_and_the_reader_is_led_back() {
+    let dashboard = dashboard(recorded());
+    let own = "http://127.0.0.1:8376";
+    let marked = sent(&dashboard, "/changes/e1/mark", own, "state=act&back=%2Fchanges%3Fsite%3Da.example").await;
+    assert_eq!(marked.status(), StatusCode::SEE_OTHER);
+    assert_eq!(marked.headers()[LOCATION], "/changes?site=a.example&undo=u7");
+    let (_, html) = got(&dashboard, "/changes/e1?undo=u7").await;
+    let shown = tags(&html);
+    let has = |name: &str, value: &str| {
+        shown.iter().any(|(_, attributes)| {
+            attributes.contains(&("name".into(), name.into())) && attributes.contains(&("value".into(), value.into()))
+        })
+    };
+    assert!(has("undo", "u7") && has("state", "seen") && has("back", "/changes/e5-7"));
+    let undone = sent(&dashboard, "/undo", own, "undo=u7&back=%2Fchanges").await;
+    assert_eq!((undone.status(), &undone.headers()[LOCATION]), (StatusCode::SEE_OTHER, &"/changes".parse().unwrap()));
+    assert_eq!(sent(&dashboard, "/changes/e1/mark", own, "state=gone").await.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(
+        sent(&dashboard, "/changes/e1/mark", "http://b.example", "state=act").await.status(),
+        StatusCode::FORBIDDEN
+    );
 }

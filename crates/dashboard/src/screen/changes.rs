@@ -38,6 +38,8 @@ pub struct Asked {
     r#in: String,
     mark: String,
     before: String,
+    /// An act that was just done and can be undone.
+    undo: String,
 }
 
 #[derive(Template)]
@@ -53,6 +55,8 @@ struct Changes {
     peek: Option<EventTold>,
     is_filtered: bool,
     atom: String,
+    /// This list, without what was just done.
+    here: String,
 }
 
 struct Day {
@@ -146,6 +150,10 @@ pub async fn show(reader: Reader, Query(asked): Query<Asked>) -> Told<Response> 
         Some(event) => Some(EventTold::of(&reader, event.clone(), &times).await?),
         None => None,
     };
+    let mut here = asked.pairs();
+    here.push(("before", &asked.before));
+    let here = link("/changes", &here);
+    let peek = peek.map(|told| told.leading_back(here.clone()));
     let side = if asked.r#in.is_empty() { "either" } else { &asked.r#in };
     let sides =
         [("added", "came"), ("removed", "went"), ("either", "either")].map(|(name, words)| (name, words, side == name));
@@ -161,6 +169,7 @@ pub async fn show(reader: Reader, Query(asked): Query<Asked>) -> Told<Response> 
             link("/changes", &pairs)
         }),
         peek,
+        here,
         is_filtered: asked.is_filtered(),
         atom: link("/feed.atom", &[("site", &asked.site), ("tag", &asked.tag)]),
         asked,
@@ -246,6 +255,8 @@ fn facets(asked: &Asked, sites: &Counts, kinds: &Counts, events: &Counts, degree
         ("back", "back"),
         ("template", "on many pages"),
     ];
+    const MARKS: [(&str, &str); 4] = [("unseen", "unseen"), ("act", "to act on"), ("seen", "seen"), ("noise", "noise")];
+    let mark = |(value, words)| choice("mark", &asked.mark, value, words, None);
     let event = |(value, words): (&'static str, &'static str)| {
         let number =
             if value == "all" { Some(count(events.event.values().sum())) } else { shown(&events.event, value) };
@@ -260,6 +271,7 @@ fn facets(asked: &Asked, sites: &Counts, kinds: &Counts, events: &Counts, degree
                 .map(|place| choice("min", &asked.min, least[place], least[place], at_least(place)))
                 .collect(),
         },
+        Facet { name: "Mark", choices: MARKS.into_iter().map(mark).collect() },
         Facet { name: "Site", choices: top.into_iter().map(site).collect() },
     ]
 }

@@ -1,8 +1,9 @@
 //! One change: its words, what was set aside, and where to go from here. Its address is permanent.
 
 use askama::Template;
-use axum::extract::Path;
+use axum::extract::{Path, Query};
 use axum::response::Response;
+use serde::Deserialize;
 
 use super::page::drawn;
 use super::told::{self, Aside, Para, page_link};
@@ -22,6 +23,15 @@ const SAMPLE_SHOWN: usize = 8;
 struct EventScreen {
     frame: Frame,
     told: Told,
+    undo: String,
+    here: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Asked {
+    /// An act that was just done and can be undone.
+    undo: String,
 }
 
 /// An event with everything that is told of it.
@@ -38,6 +48,10 @@ pub struct Told {
     pub tally: Tally,
     pub body: Body,
     pub ways: Ways,
+    /// The mark that a person set, empty without one.
+    pub mark: String,
+    /// Where the form of marks leads back to.
+    pub back: String,
 }
 
 /// The words of an event.
@@ -60,13 +74,15 @@ pub struct Ways {
     pub watch: String,
 }
 
-pub async fn show(reader: Reader, Path(id): Path<String>) -> Result<Response> {
+pub async fn show(reader: Reader, Path(id): Path<String>, Query(asked): Query<Asked>) -> Result<Response> {
+    let undo = asked.undo;
     let asked = Question::of(&format!("changes/{}", segment(&id)));
     let (status, event) = tokio::join!(reader.one::<Status>(Question::of("status")), reader.one::<Event>(asked));
     let (status, event) = (status?, event?);
     let times = Times::new(status.now());
     let told = Told::whole(event, &times);
-    drawn(&EventScreen { frame: Frame::of(&reader, told.title.clone(), Place::Changes, &status), told })
+    let frame = Frame::of(&reader, told.title.clone(), Place::Changes, &status);
+    drawn(&EventScreen { frame, undo, here: told.link.clone(), told })
 }
 
 impl Told {
@@ -75,6 +91,19 @@ impl Told {
         let asked = Question::of(&format!("changes/{}", segment(&event.id)));
         let whole = reader.maybe::<Event>(asked).await?;
         Ok(Told::whole(whole.unwrap_or(event), times))
+    }
+
+    /// The same, whose form of marks leads back to another address.
+    pub fn leading_back(self, back: String) -> Told {
+        Told { back, ..self }
+    }
+
+    /// What a person can say of the change: the state, its words and its key.
+    pub fn marks(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+        let has_mark = !self.mark.is_empty();
+        let states =
+            [("seen", "Seen", "e"), ("act", "To act on", "a"), ("noise", "Noise", "n"), ("none", "No mark", "")];
+        states.into_iter().filter(move |(state, _, _)| has_mark || *state != "none")
     }
 
     fn whole(event: Event, times: &Times) -> Told {
@@ -108,6 +137,8 @@ impl Told {
                 blame: page_link("/blame", &event.url),
                 watch: link("/watches/new", &[("event", event.id.as_str())]),
             },
+            mark: event.around.mark.map(|mark| mark.state).unwrap_or_default(),
+            back: format!("/changes/{}", segment(&event.id)),
             id: event.id,
             url: event.url,
         }

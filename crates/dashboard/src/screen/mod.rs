@@ -22,6 +22,7 @@ mod lab;
 mod links;
 mod live;
 mod login;
+mod marks;
 mod operations;
 mod overview;
 mod page;

@@ -6,8 +6,8 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use super::{
-    alerts, as_it_was, blame, changes, diff, event, evidence, help, history_page, lab, links, live, login, operations,
-    overview, plan, search, site, sites,
+    alerts, as_it_was, blame, changes, diff, event, evidence, help, history_page, lab, links, live, login, marks,
+    operations, overview, plan, search, site, sites,
 };
 use crate::dashboard::House;
 
@@ -16,6 +16,8 @@ pub fn routes() -> Router<Arc<House>> {
         .route("/", get(overview::show))
         .route("/changes", get(changes::show))
         .route("/changes/{id}", get(event::show))
+        .route("/changes/{id}/mark", post(marks::mark))
+        .route("/undo", post(marks::undo))
         .route("/blame", get(blame::show))
         .route("/sites", get(sites::show))
         .route("/sites/{site}", get(site::show))

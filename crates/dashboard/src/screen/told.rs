@@ -59,6 +59,7 @@ pub fn row(event: &Event, times: &Times) -> Row {
         link: format!("/changes/{}", segment(&event.id)),
         state: match event.around.mark.as_ref().map(|mark| mark.state.as_str()) {
             Some("new") => "new",
+            Some("seen") => "seen",
             Some("act") => "act",
             Some("noise") => "noise",
             _ => "",
